@@ -83,6 +83,7 @@ typedef struct sm_row {
     sm_u32 first;
     sm_u32 lane0;
     sm_u32 count;
+    sm_u32 commit; // the last row of this step: write back what is uniform over the simdgroup
 } sm_row;
 
 #define SM_SITE_DONE 0xffffu     // the thread has returned

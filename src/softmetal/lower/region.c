@@ -1,0 +1,463 @@
+// SPDX-License-Identifier: MIT
+// Builds the function of one region: a loop over the lanes of a row whose body is a copy of the region's blocks.
+// What is live at the site is loaded from the frame first; what the region stored and a later site needs is
+// written back on the way out. The loop's accesses are marked independent, as lanes between two
+// synchronisations are, so that the vectoriser needs no proof.
+#include "lower.h"
+#include "kernel_abi.h"
+#include <llvm-c/IRReader.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct builder {
+    const lower_unit *unit;
+    const lower_cfg *cfg;
+    const lower_sites *sites;
+    const lower_live *live;
+    uint32_t site;
+    LLVMValueRef function;
+    LLVMBuilderRef b;
+    LLVMTypeRef i8, i16, i32, i64, pointer;
+    LLVMBasicBlockRef entry, loop, latch, done;
+    LLVMBasicBlockRef *copy;      // by block
+    LLVMBasicBlockRef *leave;     // by site, and [count] for the return
+    LLVMValueRef *local;          // by variable: its stand-in here
+    LLVMValueRef *cell;           // by variable: uniform value to write back
+    LLVMValueRef builtin[BUILTIN_COUNT];
+    LLVMValueRef lane64, next_local, least, most, step;
+    LLVMValueRef frame, simd, group, args, row;
+    LLVMValueRef commit;
+    uint32_t leaving; // how many different exits
+    bool private_arrays;
+    LLVMValueRef access_group, loop_id;
+    unsigned access_kind, loop_kind;
+    lower_map value;
+} builder;
+
+// LLVM's C interface cannot make distinct metadata; its reader can.
+static void make_metadata(builder *r)
+{
+    static const char text[] = "define void @f(ptr %p) {\n"
+                               "  br label %l\n"
+                               "l:\n"
+                               "  store i8 0, ptr %p, !llvm.access.group !0\n"
+                               "  br label %l, !llvm.loop !1\n"
+                               "}\n"
+                               "!0 = distinct !{}\n"
+                               "!1 = distinct !{!1, !2, !3}\n"
+                               "!2 = !{!\"llvm.loop.parallel_accesses\", !0}\n"
+                               "!3 = !{!\"llvm.loop.mustprogress\"}\n";
+    LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(text, sizeof text - 1, "metadata");
+    LLVMModuleRef module;
+    char *message;
+    if (LLVMParseIRInContext(r->unit->context, buffer, &module, &message))
+        lower_fail("metadata: %s", message);
+    r->access_kind = LLVMGetMDKindIDInContext(r->unit->context, "llvm.access.group", 17);
+    r->loop_kind = LLVMGetMDKindIDInContext(r->unit->context, "llvm.loop", 9);
+    LLVMBasicBlockRef loop = LLVMGetLastBasicBlock(LLVMGetNamedFunction(module, "f"));
+    r->access_group = LLVMGetMetadata(LLVMGetFirstInstruction(loop), r->access_kind);
+    r->loop_id = LLVMGetMetadata(LLVMGetBasicBlockTerminator(loop), r->loop_kind);
+    LLVMDisposeModule(module);
+}
+
+static LLVMValueRef constant(const builder *r, uint64_t value)
+{
+    return LLVMConstInt(r->i32, value, 0);
+}
+
+static LLVMValueRef at_offset(const builder *r, LLVMValueRef base, uint64_t offset)
+{
+    LLVMValueRef index = LLVMConstInt(r->i64, offset, 0);
+    return LLVMBuildInBoundsGEP2(r->b, r->i8, base, &index, 1, "");
+}
+
+static LLVMValueRef load_word(const builder *r, LLVMValueRef base, uint64_t offset, const char *name)
+{
+    return LLVMBuildLoad2(r->b, r->i32, at_offset(r, base, offset), name);
+}
+
+static LLVMValueRef add_nuw(const builder *r, LLVMValueRef a, LLVMValueRef b, const char *name)
+{
+    LLVMValueRef sum = LLVMBuildAdd(r->b, a, b, name);
+    if (LLVMIsAInstruction(sum)) {
+        LLVMSetNUW(sum, 1);
+    }
+    return sum;
+}
+
+static LLVMValueRef parallel(const builder *r, LLVMValueRef access)
+{
+    LLVMSetMetadata(access, r->access_kind, r->access_group);
+    return access;
+}
+
+static void add_attribute(const builder *r, unsigned index, const char *name)
+{
+    unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+    LLVMAddAttributeAtIndex(r->function, index, LLVMCreateEnumAttribute(r->unit->context, kind, 0));
+}
+
+static void declare(builder *r)
+{
+    LLVMTypeRef parameters[5] = {r->pointer, r->pointer, r->pointer, r->pointer, r->pointer};
+    char name[32];
+    snprintf(name, sizeof name, "region_%u", r->site);
+    r->function = LLVMAddFunction(r->unit->module, name, LLVMFunctionType(r->i32, parameters, 5, 0));
+    LLVMSetLinkage(r->function, LLVMInternalLinkage);
+    for (unsigned k = 1; k <= 5; k++) {
+        add_attribute(r, k, "noalias");
+        if (k > 2)
+            add_attribute(r, k, "readonly");
+    }
+    add_attribute(r, (unsigned)LLVMAttributeFunctionIndex, "nounwind");
+    r->frame = LLVMGetParam(r->function, 0);
+    r->simd = LLVMGetParam(r->function, 1);
+    r->group = LLVMGetParam(r->function, 2);
+    r->args = LLVMGetParam(r->function, 3);
+    r->row = LLVMGetParam(r->function, 4);
+    r->entry = LLVMAppendBasicBlockInContext(r->unit->context, r->function, "entry");
+    r->loop = LLVMAppendBasicBlockInContext(r->unit->context, r->function, "lane");
+    for (uint32_t b = 0; b < r->cfg->count; b++)
+        if (r->live->region[r->site][b])
+            r->copy[b] = LLVMAppendBasicBlockInContext(r->unit->context, r->function, "");
+    r->latch = LLVMAppendBasicBlockInContext(r->unit->context, r->function, "next_lane");
+    r->done = LLVMAppendBasicBlockInContext(r->unit->context, r->function, "done");
+}
+
+// Values that are the same for the whole row, and the stand-ins of variables: in the entry block.
+static LLVMValueRef build_entry(builder *r, LLVMValueRef first[BUILTIN_COUNT])
+{
+    LLVMPositionBuilderAtEnd(r->b, r->entry);
+    for (uint32_t v = 0; v < r->live->count; v++) {
+        const lower_variable *variable = &r->live->variable[v];
+        if (!variable->scalar && variable->in_frame)
+            continue;
+        r->local[v] = LLVMBuildAlloca(r->b, variable->type, "");
+        LLVMSetAlignment(r->local[v], LLVMGetAlignment(variable->alloca));
+        r->private_arrays |= !variable->scalar;
+    }
+    for (unsigned d = 0; d < 3; d++) {
+        LLVMValueRef own = load_word(r, r->row, offsetof(sm_row, x0) + 4 * d, "");
+        LLVMValueRef position = load_word(r, r->group, offsetof(sm_group, position) + 4 * d, "");
+        LLVMValueRef size = load_word(r, r->args, offsetof(sm_args, group_size) + 4 * d, "");
+        first[BUILTIN_X + d] = own;
+        first[BUILTIN_GRID_X + d] =
+            LLVMBuildAdd(r->b, LLVMBuildMul(r->b, position, size, ""), own, "");
+    }
+    first[BUILTIN_INDEX] = load_word(r, r->row, offsetof(sm_row, first), "");
+    first[BUILTIN_LANE] = load_word(r, r->row, offsetof(sm_row, lane0), "");
+    first[BUILTIN_SIMD_INDEX] = LLVMBuildLShr(r->b, first[BUILTIN_INDEX], constant(r, 5), "");
+    r->commit = load_word(r, r->row, offsetof(sm_row, commit), "");
+    return load_word(r, r->row, offsetof(sm_row, count), "count");
+}
+
+// Does leaving this region towards any site write this variable back?
+static bool writes_back(const builder *r, uint32_t v, uint32_t to)
+{
+    return r->live->variable[v].scalar && r->live->stored_in[r->site][v] && r->live->live_in[to][v];
+}
+
+static bool may_leave_to(const builder *r, uint32_t to)
+{
+    uint32_t block = r->sites->site[to].block;
+    for (uint32_t k = 0; k < r->cfg->pred_count[block]; k++)
+        if (r->live->region[r->site][r->cfg->pred[block][k]])
+            return true;
+    return false;
+}
+
+static void build_cells(builder *r)
+{
+    for (uint32_t v = 0; v < r->live->count; v++) {
+        const lower_variable *variable = &r->live->variable[v];
+        if (!variable->uniform || !variable->in_frame)
+            continue;
+        r->cell[v] = LLVMBuildAlloca(r->b, variable->type, "");
+        LLVMValueRef from = at_offset(r, r->frame, variable->offset);
+        LLVMBuildStore(r->b, LLVMBuildLoad2(r->b, variable->type, from, ""), r->cell[v]);
+    }
+}
+
+static LLVMTypeRef memory_type(const builder *r, LLVMTypeRef type)
+{
+    bool is_bit = LLVMGetTypeKind(type) == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(type) == 1;
+    return is_bit ? r->i8 : type;
+}
+
+static LLVMValueRef frame_address(builder *r, uint32_t v)
+{
+    const lower_variable *variable = &r->live->variable[v];
+    LLVMValueRef base = at_offset(r, r->frame, variable->offset);
+    LLVMTypeRef type = memory_type(r, variable->type);
+    return LLVMBuildInBoundsGEP2(r->b, type, base, &r->lane64, 1, "");
+}
+
+static void load_live(builder *r)
+{
+    for (uint32_t v = 0; v < r->live->count; v++) {
+        const lower_variable *variable = &r->live->variable[v];
+        if (!variable->scalar) {
+            if (variable->in_frame)
+                r->local[v] = frame_address(r, v);
+            continue;
+        }
+        if (!r->site || !r->live->live_in[r->site][v])
+            continue;
+        LLVMValueRef value;
+        if (variable->uniform) {
+            value = LLVMBuildLoad2(r->b, variable->type, at_offset(r, r->frame, variable->offset), "");
+            parallel(r, value);
+        } else {
+            LLVMTypeRef type = memory_type(r, variable->type);
+            value = parallel(r, LLVMBuildLoad2(r->b, type, frame_address(r, v), ""));
+            if (type != variable->type)
+                value = LLVMBuildTrunc(r->b, value, variable->type, "");
+        }
+        LLVMBuildStore(r->b, value, r->local[v]);
+    }
+}
+
+static void build_lane_values(builder *r, LLVMValueRef first[BUILTIN_COUNT], LLVMValueRef i)
+{
+    bool cut = r->sites->count > 1;
+    memcpy(r->builtin, first, sizeof r->builtin);
+    r->builtin[BUILTIN_X] = add_nuw(r, first[BUILTIN_X], i, "x");
+    r->builtin[BUILTIN_GRID_X] = add_nuw(r, first[BUILTIN_GRID_X], i, "grid_x");
+    r->builtin[BUILTIN_INDEX] = add_nuw(r, first[BUILTIN_INDEX], i, "index");
+    if (cut) {
+        r->builtin[BUILTIN_LANE] = add_nuw(r, first[BUILTIN_LANE], i, "lane");
+        r->lane64 = LLVMBuildZExt(r->b, r->builtin[BUILTIN_LANE], r->i64, "");
+    } else {
+        LLVMValueRef index = r->builtin[BUILTIN_INDEX];
+        r->builtin[BUILTIN_LANE] = LLVMBuildAnd(r->b, index, constant(r, SM_LANES - 1), "lane");
+        r->builtin[BUILTIN_SIMD_INDEX] = LLVMBuildLShr(r->b, index, constant(r, 5), "");
+    }
+    r->builtin[BUILTIN_GROUP] = r->group;
+    r->builtin[BUILTIN_ARGS] = r->args;
+    r->builtin[BUILTIN_SIMD] = r->simd;
+}
+
+// The way out towards a site; `to` is the number of sites for a return.
+static LLVMBasicBlockRef leave_to(builder *r, uint32_t to)
+{
+    if (r->leave[to])
+        return r->leave[to];
+    LLVMBasicBlockRef block = LLVMInsertBasicBlockInContext(r->unit->context, r->latch, "leave");
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(r->b);
+    r->leave[to] = block;
+    r->leaving++;
+    LLVMPositionBuilderAtEnd(r->b, block);
+    for (uint32_t v = 0; to < r->sites->count && v < r->live->count; v++) {
+        if (!writes_back(r, v, to))
+            continue;
+        const lower_variable *variable = &r->live->variable[v];
+        LLVMValueRef value = LLVMBuildLoad2(r->b, variable->type, r->local[v], "");
+        if (variable->uniform) {
+            LLVMBuildStore(r->b, value, r->cell[v]);
+            continue;
+        }
+        if (memory_type(r, variable->type) != variable->type)
+            value = LLVMBuildZExt(r->b, value, r->i8, "");
+        parallel(r, LLVMBuildStore(r->b, value, frame_address(r, v)));
+    }
+    LLVMBuildStore(r->b, constant(r, to == r->sites->count ? SM_SITE_DONE : to), r->next_local);
+    LLVMBuildBr(r->b, r->latch);
+    if (before)
+        LLVMPositionBuilderAtEnd(r->b, before);
+    return block;
+}
+
+static LLVMBasicBlockRef target_of(builder *r, LLVMBasicBlockRef old)
+{
+    uint32_t to = cfg_number(r->cfg, old);
+    uint32_t site = r->sites->at_block[to];
+    return site == CFG_NONE ? r->copy[to] : leave_to(r, site);
+}
+
+static LLVMValueRef mapped(builder *r, LLVMValueRef old)
+{
+    uintptr_t known;
+    if (map_get(&r->value, old, &known))
+        return (LLVMValueRef)known;
+    if (map_get(&r->live->index, old, &known))
+        return r->local[known];
+    return old;
+}
+
+static bool knows_base(LLVMValueRef pointer)
+{
+    while (LLVMIsAGetElementPtrInst(pointer))
+        pointer = LLVMGetOperand(pointer, 0);
+    return LLVMIsAArgument(pointer) || LLVMIsAGlobalVariable(pointer) || LLVMIsALoadInst(pointer);
+}
+
+// A private array is shared by the turns of the loop: what may reach it is not independent.
+static void mark_access(builder *r, LLVMValueRef copy)
+{
+    bool load = LLVMIsALoadInst(copy), store = LLVMIsAStoreInst(copy);
+    if (!load && !store)
+        return;
+    LLVMValueRef base = LLVMGetOperand(copy, store ? 1 : 0);
+    while (LLVMIsAGetElementPtrInst(base))
+        base = LLVMGetOperand(base, 0);
+    if (LLVMIsAAllocaInst(base) || (r->private_arrays && !knows_base(base)))
+        return;
+    if (r->private_arrays && LLVMIsALoadInst(base) && LLVMIsAAllocaInst(LLVMGetOperand(base, 0)))
+        return;
+    parallel(r, copy);
+}
+
+static void copy_instruction(builder *r, LLVMValueRef old)
+{
+    lower_builtin builtin = builtin_of(old);
+    if (LLVMIsAAllocaInst(old) || builtin_is_sync(builtin))
+        return;
+    if (builtin != BUILTIN_NONE) {
+        map_put(&r->value, old, (uintptr_t)r->builtin[builtin]);
+        return;
+    }
+    LLVMValueRef copy = LLVMInstructionClone(old);
+    LLVMInsertIntoBuilder(r->b, copy);
+    int n = LLVMGetNumOperands(copy);
+    for (int k = 0; k < n; k++) {
+        LLVMValueRef operand = LLVMGetOperand(copy, (unsigned)k);
+        if (!LLVMValueIsBasicBlock(operand))
+            LLVMSetOperand(copy, (unsigned)k, mapped(r, operand));
+    }
+    mark_access(r, copy);
+    map_put(&r->value, old, (uintptr_t)copy);
+}
+
+static void copy_terminator(builder *r, LLVMValueRef old)
+{
+    if (LLVMIsAReturnInst(old)) {
+        LLVMBuildBr(r->b, leave_to(r, r->sites->count));
+        return;
+    }
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(r->b);
+    LLVMValueRef copy = LLVMInstructionClone(old);
+    LLVMInsertIntoBuilder(r->b, copy);
+    unsigned n = LLVMGetNumSuccessors(old);
+    for (unsigned k = 0; k < n; k++)
+        LLVMSetSuccessor(copy, k, target_of(r, LLVMGetSuccessor(old, k)));
+    if (n > 1)
+        LLVMSetOperand(copy, 0, mapped(r, LLVMGetOperand(copy, 0)));
+    LLVMPositionBuilderAtEnd(r->b, here);
+}
+
+static void copy_blocks(builder *r)
+{
+    uint32_t n = r->cfg->count;
+    uint32_t *block_at = lower_alloc(n, sizeof *block_at);
+    for (uint32_t b = 0; b < n; b++)
+        block_at[b] = b;
+    for (uint32_t k = 0; k < n; k++) {
+        uint32_t b = block_at[k];
+        if (!r->copy[b])
+            continue;
+        LLVMPositionBuilderAtEnd(r->b, r->copy[b]);
+        LLVMValueRef end = LLVMGetBasicBlockTerminator(r->cfg->block[b]);
+        for (LLVMValueRef i = LLVMGetFirstInstruction(r->cfg->block[b]); i != end; i = LLVMGetNextInstruction(i))
+            copy_instruction(r, i);
+        copy_terminator(r, end);
+    }
+}
+
+// All lanes' next sites: one, or SM_SITE_DIVERGED with each lane's own in sm_simd.next.
+static void build_latch(builder *r, LLVMValueRef i, LLVMValueRef count)
+{
+    LLVMPositionBuilderAtEnd(r->b, r->latch);
+    if (r->leaving > 1) {
+        LLVMValueRef next = LLVMBuildLoad2(r->b, r->i32, r->next_local, "next");
+        LLVMValueRef array = at_offset(r, r->simd, offsetof(sm_simd, next));
+        LLVMValueRef own = LLVMBuildInBoundsGEP2(r->b, r->i16, array, &r->lane64, 1, "");
+        parallel(r, LLVMBuildStore(r->b, LLVMBuildTrunc(r->b, next, r->i16, ""), own));
+        LLVMValueRef least = LLVMBuildLoad2(r->b, r->i32, r->least, "");
+        LLVMValueRef most = LLVMBuildLoad2(r->b, r->i32, r->most, "");
+        LLVMValueRef less = LLVMBuildICmp(r->b, LLVMIntULT, next, least, "");
+        LLVMValueRef more = LLVMBuildICmp(r->b, LLVMIntUGT, next, most, "");
+        LLVMBuildStore(r->b, LLVMBuildSelect(r->b, less, next, least, ""), r->least);
+        LLVMBuildStore(r->b, LLVMBuildSelect(r->b, more, next, most, ""), r->most);
+    }
+    LLVMValueRef following = LLVMBuildNUWAdd(r->b, i, constant(r, 1), "");
+    LLVMSetNSW(following, 1);
+    LLVMValueRef again = LLVMBuildICmp(r->b, LLVMIntULT, following, count, "");
+    LLVMValueRef branch = LLVMBuildCondBr(r->b, again, r->loop, r->done);
+    LLVMSetMetadata(branch, r->loop_kind, r->loop_id);
+    LLVMValueRef incoming[2] = {constant(r, 0), following};
+    LLVMBasicBlockRef from[2] = {LLVMGetInsertBlock(r->b), r->latch};
+    from[0] = r->entry;
+    LLVMAddIncoming(i, incoming, from, 2);
+}
+
+static void build_done(builder *r)
+{
+    LLVMPositionBuilderAtEnd(r->b, r->done);
+    LLVMBasicBlockRef write = LLVMAppendBasicBlockInContext(r->unit->context, r->function, "commit");
+    LLVMBasicBlockRef end = LLVMAppendBasicBlockInContext(r->unit->context, r->function, "end");
+    LLVMValueRef last = LLVMBuildICmp(r->b, LLVMIntNE, r->commit, constant(r, 0), "");
+    LLVMBuildCondBr(r->b, last, write, end);
+    LLVMPositionBuilderAtEnd(r->b, write);
+    for (uint32_t v = 0; v < r->live->count; v++) {
+        bool written = false;
+        for (uint32_t to = 0; to < r->sites->count; to++)
+            written |= may_leave_to(r, to) && writes_back(r, v, to);
+        if (!written || !r->live->variable[v].uniform)
+            continue;
+        LLVMValueRef value = LLVMBuildLoad2(r->b, r->live->variable[v].type, r->cell[v], "");
+        LLVMBuildStore(r->b, value, at_offset(r, r->frame, r->live->variable[v].offset));
+    }
+    LLVMBuildBr(r->b, end);
+    LLVMPositionBuilderAtEnd(r->b, end);
+    if (r->leaving > 1) {
+        LLVMValueRef least = LLVMBuildLoad2(r->b, r->i32, r->least, "");
+        LLVMValueRef most = LLVMBuildLoad2(r->b, r->i32, r->most, "");
+        LLVMValueRef same = LLVMBuildICmp(r->b, LLVMIntEQ, least, most, "");
+        LLVMBuildRet(r->b, LLVMBuildSelect(r->b, same, least, constant(r, SM_SITE_DIVERGED), ""));
+    } else {
+        LLVMBuildRet(r->b, LLVMBuildLoad2(r->b, r->i32, r->next_local, ""));
+    }
+}
+
+static void build_helpers(builder *r)
+{
+    r->next_local = LLVMBuildAlloca(r->b, r->i32, "");
+    r->least = LLVMBuildAlloca(r->b, r->i32, "");
+    r->most = LLVMBuildAlloca(r->b, r->i32, "");
+    LLVMBuildStore(r->b, constant(r, UINT32_MAX), r->least);
+    LLVMBuildStore(r->b, constant(r, 0), r->most);
+    LLVMBuildStore(r->b, constant(r, SM_SITE_DONE), r->next_local);
+}
+
+LLVMValueRef region_build(const lower_unit *unit, const lower_cfg *cfg, const lower_sites *sites,
+                          const lower_live *live, uint32_t site)
+{
+    builder r = {.unit = unit, .cfg = cfg, .sites = sites, .live = live, .site = site};
+    LLVMValueRef first[BUILTIN_COUNT] = {0};
+    r.b = LLVMCreateBuilderInContext(unit->context);
+    r.i8 = LLVMInt8TypeInContext(unit->context);
+    r.i16 = LLVMInt16TypeInContext(unit->context);
+    r.i32 = LLVMInt32TypeInContext(unit->context);
+    r.i64 = LLVMInt64TypeInContext(unit->context);
+    r.pointer = LLVMPointerTypeInContext(unit->context, 0);
+    r.copy = lower_alloc(cfg->count, sizeof *r.copy);
+    r.leave = lower_alloc(sites->count + 1, sizeof *r.leave);
+    r.local = lower_alloc(live->count, sizeof *r.local);
+    r.cell = lower_alloc(live->count, sizeof *r.cell);
+    make_metadata(&r);
+    declare(&r);
+    LLVMValueRef count = build_entry(&r, first);
+    build_cells(&r);
+    build_helpers(&r);
+    LLVMBuildBr(r.b, r.loop);
+    LLVMPositionBuilderAtEnd(r.b, r.loop);
+    LLVMValueRef i = LLVMBuildPhi(r.b, r.i32, "i");
+    build_lane_values(&r, first, i);
+    load_live(&r);
+    LLVMBuildBr(r.b, r.copy[sites->site[site].block]);
+    copy_blocks(&r);
+    build_latch(&r, i, count);
+    build_done(&r);
+    LLVMDisposeBuilder(r.b);
+    return r.function;
+}

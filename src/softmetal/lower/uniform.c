@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: MIT
+// Which values are the same in all lanes of a simdgroup, and which blocks all lanes enter together. A uniform
+// value needs one cell in the frame instead of 32, and keeps addresses plain for the vectoriser. Saying
+// "varying" is always safe.
+#include "lower.h"
+#include "kernel_abi.h"
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct analysis {
+    lower_uniform *u;
+    LLVMTargetDataRef layout;
+    bool written[SM_MAX_BUFFERS]; // some store goes through this buffer argument
+    bool written_unknown;         // some store goes through a pointer of unknown origin
+    bool changed;
+} analysis;
+
+enum { BASE_UNKNOWN = -1, BASE_PRIVATE = -2, BASE_INVARIANT = -3, BASE_SIMD = -4, BASE_CONSTANT = -5 };
+
+static LLVMValueRef strip_address(LLVMValueRef pointer)
+{
+    while (LLVMIsAGetElementPtrInst(pointer) || LLVMIsABitCastInst(pointer) ||
+           (LLVMIsAConstantExpr(pointer) && LLVMGetConstOpcode(pointer) == LLVMGetElementPtr))
+        pointer = LLVMGetOperand(pointer, 0);
+    return pointer;
+}
+
+// The byte offset of a pointer from the args block if it is a constant, else -1.
+static long constant_offset(const analysis *a, LLVMValueRef pointer)
+{
+    long offset = 0;
+    for (; LLVMIsAGetElementPtrInst(pointer); pointer = LLVMGetOperand(pointer, 0)) {
+        LLVMTypeRef type = LLVMGetGEPSourceElementType(pointer);
+        for (int k = 1; k < LLVMGetNumOperands(pointer); k++) {
+            LLVMValueRef index = LLVMGetOperand(pointer, (unsigned)k);
+            if (!LLVMIsAConstantInt(index))
+                return -1;
+            long i = (long)LLVMConstIntGetSExtValue(index);
+            if (k > 1 && LLVMGetTypeKind(type) == LLVMStructTypeKind) {
+                offset += (long)LLVMOffsetOfElement(a->layout, type, (unsigned)i);
+                type = LLVMStructGetTypeAtIndex(type, (unsigned)i);
+                continue;
+            }
+            if (k > 1)
+                type = LLVMGetElementType(type);
+            offset += i * (long)LLVMABISizeOfType(a->layout, type);
+        }
+    }
+    return offset;
+}
+
+// Where a pointer comes from: a buffer argument's index, or one of BASE_...
+static int base_of(const analysis *a, LLVMValueRef pointer)
+{
+    LLVMValueRef base = strip_address(pointer);
+    if (LLVMIsAAllocaInst(base))
+        return BASE_PRIVATE;
+    if (LLVMIsAGlobalVariable(base))
+        return LLVMIsGlobalConstant(base) ? BASE_CONSTANT : BASE_PRIVATE;
+    switch (builtin_of(base)) {
+    case BUILTIN_ARGS:
+    case BUILTIN_GROUP:
+        return BASE_INVARIANT;
+    case BUILTIN_SIMD:
+        return BASE_SIMD;
+    default:
+        break;
+    }
+    if (!LLVMIsALoadInst(base))
+        return BASE_UNKNOWN;
+    LLVMValueRef from = LLVMGetOperand(base, 0);
+    if (builtin_of(strip_address(from)) != BUILTIN_ARGS)
+        return BASE_UNKNOWN;
+    long offset = constant_offset(a, from);
+    return offset < 0 || offset >= (long)(SM_MAX_BUFFERS * sizeof(void *)) ? BASE_UNKNOWN : (int)(offset / 8);
+}
+
+static void note_write(analysis *a, LLVMValueRef pointer)
+{
+    int base = base_of(a, pointer);
+    if (base >= 0)
+        a->written[base] = true;
+    else if (base == BASE_UNKNOWN)
+        a->written_unknown = true;
+}
+
+static bool is_pointer(LLVMValueRef value)
+{
+    return LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMPointerTypeKind;
+}
+
+static void find_writes(analysis *a, LLVMValueRef i)
+{
+    switch (LLVMGetInstructionOpcode(i)) {
+    case LLVMStore:
+        note_write(a, LLVMGetOperand(i, 1));
+        break;
+    case LLVMAtomicRMW:
+    case LLVMAtomicCmpXchg:
+        note_write(a, LLVMGetOperand(i, 0));
+        break;
+    case LLVMCall:
+        if (builtin_of(i) == BUILTIN_NONE)
+            for (unsigned k = 0; k < LLVMGetNumArgOperands(i); k++)
+                if (is_pointer(LLVMGetOperand(i, k)))
+                    note_write(a, LLVMGetOperand(i, k));
+        break;
+    default:
+        break;
+    }
+}
+
+bool uniform_value(const lower_uniform *u, LLVMValueRef value)
+{
+    return !map_or(&u->varying, value, 0);
+}
+
+static bool operands_uniform(const lower_uniform *u, LLVMValueRef i)
+{
+    int n = LLVMGetNumOperands(i);
+    for (int k = 0; k < n; k++)
+        if (!uniform_value(u, LLVMGetOperand(i, (unsigned)k)))
+            return false;
+    return true;
+}
+
+static bool load_uniform(const analysis *a, LLVMValueRef i)
+{
+    if (LLVMGetVolatile(i) || LLVMGetOrdering(i) != LLVMAtomicOrderingNotAtomic || !operands_uniform(a->u, i))
+        return false;
+    int base = base_of(a, LLVMGetOperand(i, 0));
+    if (base >= 0)
+        return !a->written[base] && !a->written_unknown;
+    return base == BASE_INVARIANT || base == BASE_SIMD || base == BASE_CONSTANT;
+}
+
+static bool call_uniform(const analysis *a, LLVMValueRef i)
+{
+    lower_builtin builtin = builtin_of(i);
+    if (builtin != BUILTIN_NONE)
+        return builtin_is_uniform(builtin);
+    LLVMValueRef callee = LLVMGetCalledValue(i);
+    if (!LLVMIsAFunction(callee) || !LLVMIsDeclaration(callee))
+        return false;
+    // A function of numbers only: intrinsics and the mathematics library.
+    for (unsigned k = 0; k < LLVMGetNumArgOperands(i); k++)
+        if (is_pointer(LLVMGetOperand(i, k)))
+            return false;
+    return operands_uniform(a->u, i);
+}
+
+static bool instruction_uniform(const analysis *a, uint32_t block, LLVMValueRef i)
+{
+    switch (LLVMGetInstructionOpcode(i)) {
+    case LLVMAlloca:
+    case LLVMAtomicRMW:
+    case LLVMAtomicCmpXchg:
+    case LLVMVAArg:
+        return false;
+    case LLVMLoad:
+        return load_uniform(a, i);
+    case LLVMCall:
+        return call_uniform(a, i);
+    case LLVMPHI:
+        if (a->u->divergent[block])
+            return false;
+        for (unsigned k = 0; k < LLVMCountIncoming(i); k++)
+            if (!uniform_value(a->u, LLVMGetIncomingValue(i, k)))
+                return false;
+        return true;
+    default:
+        return operands_uniform(a->u, i);
+    }
+}
+
+// Nothing but a return lies behind this block.
+static bool only_returns(const lower_cfg *cfg, uint32_t block)
+{
+    for (uint32_t hops = 0; block != CFG_NONE && hops < cfg->count; hops++) {
+        LLVMValueRef i = LLVMGetFirstInstruction(cfg->block[block]);
+        if (LLVMIsAReturnInst(i))
+            return true;
+        if (!LLVMIsATerminatorInst(i) || cfg->succ_count[block] != 1)
+            return false;
+        block = cfg->succ[block][0];
+    }
+    return false;
+}
+
+// `if (i >= n) return;`: the lanes that stay still do everything together.
+static bool only_drops_lanes(const lower_cfg *cfg, uint32_t block)
+{
+    uint32_t meet = cfg->ipdom[block];
+    if (meet != CFG_NONE && !only_returns(cfg, meet))
+        return false;
+    uint32_t staying = 0;
+    for (uint32_t k = 0; k < cfg->succ_count[block]; k++)
+        staying += !only_returns(cfg, cfg->succ[block][k]);
+    return staying <= 1;
+}
+
+// Lanes part at this branch: until they meet again, nothing there happens for all of them at once. What joins at
+// the meeting point differs too, so its phis are marked through `joins`.
+static void mark_divergence(analysis *a, uint32_t block, bool *joins)
+{
+    const lower_cfg *cfg = a->u->cfg;
+    if (only_drops_lanes(cfg, block))
+        return;
+    bool *seen = lower_alloc(cfg->count, sizeof *seen);
+    cfg_reach_until(cfg, block, cfg->ipdom[block], seen);
+    for (uint32_t b = 0; b < cfg->count; b++) {
+        if (!seen[b] || a->u->divergent[b])
+            continue;
+        a->u->divergent[b] = true;
+        a->changed = true;
+    }
+    if (cfg->ipdom[block] != CFG_NONE && !joins[cfg->ipdom[block]]) {
+        joins[cfg->ipdom[block]] = true;
+        a->changed = true;
+    }
+    free(seen);
+}
+
+static bool parts_lanes(const analysis *a, LLVMValueRef terminator)
+{
+    if (LLVMGetNumSuccessors(terminator) < 2)
+        return false;
+    return !uniform_value(a->u, LLVMGetOperand(terminator, 0));
+}
+
+static void analyse_block(analysis *a, uint32_t block, bool *joins, bool *done)
+{
+    lower_uniform *u = a->u;
+    LLVMBasicBlockRef ref = u->cfg->block[block];
+    for (LLVMValueRef i = LLVMGetFirstInstruction(ref); i; i = LLVMGetNextInstruction(i)) {
+        if (!uniform_value(u, i))
+            continue;
+        bool joined = LLVMIsAPHINode(i) && joins[block];
+        if (joined || !instruction_uniform(a, block, i)) {
+            map_put(&u->varying, i, 1);
+            a->changed = true;
+        }
+    }
+    LLVMValueRef end = LLVMGetBasicBlockTerminator(ref);
+    if (!done[block] && parts_lanes(a, end)) {
+        done[block] = true;
+        mark_divergence(a, block, joins);
+    }
+}
+
+lower_uniform *uniform_analyse(const lower_cfg *cfg)
+{
+    analysis a = {.u = lower_alloc(1, sizeof *a.u)};
+    a.layout = LLVMGetModuleDataLayout(LLVMGetGlobalParent(cfg->function));
+    a.u->cfg = cfg;
+    a.u->divergent = lower_alloc(cfg->count, sizeof *a.u->divergent);
+    bool *joins = lower_alloc(cfg->count, sizeof *joins);
+    bool *done = lower_alloc(cfg->count, sizeof *done);
+    for (uint32_t b = 0; b < cfg->count; b++)
+        for (LLVMValueRef i = LLVMGetFirstInstruction(cfg->block[b]); i; i = LLVMGetNextInstruction(i))
+            find_writes(&a, i);
+    do {
+        a.changed = false;
+        for (uint32_t b = 0; b < cfg->count; b++)
+            analyse_block(&a, b, joins, done);
+    } while (a.changed);
+    return a.u;
+}
