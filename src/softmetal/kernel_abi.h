@@ -83,8 +83,11 @@ typedef struct sm_row {
     sm_u32 first;
     sm_u32 lane0;
     sm_u32 count;
-    sm_u32 commit; // the last row of this step: write back what is uniform over the simdgroup
+    sm_u32 flags; // SM_ROW_...
 } sm_row;
+
+#define SM_ROW_LAST 1u  // the last row of this step: write back what is uniform over the simdgroup
+#define SM_ROW_ALONE 2u // the only row of this step: may go round a loop that leads back to the same site
 
 #define SM_SITE_DONE 0xffffu     // the thread has returned
 #define SM_SITE_DIVERGED 0xfffeu // returned by a region: look at sm_simd.next

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Runs a dispatch: the calling thread begins at once, and helpers join when it turns out to be long. Threadgroups
-// are taken in order, a chunk at a time. A fault ends the whole dispatch.
+// Runs a dispatch: the calling thread begins at once, and helpers join when it turns out to be long.
+// Threadgroups are taken in order, a chunk at a time. A fault ends the whole dispatch.
 #include "exec_internal.h"
 #include <errno.h>
 #include <string.h>
@@ -15,7 +15,8 @@ uint64_t sm_now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static void no_log(const sm_args *args, sm_u32 level, const char *format, const sm_log_value *values, sm_u32 count)
+static void no_log(const sm_args *args, sm_u32 level, const char *format, const sm_log_value *values,
+                   sm_u32 count)
 {
     (void)args, (void)level, (void)format, (void)values, (void)count;
 }
@@ -96,7 +97,8 @@ static int fill_args(sm_job *job, const sm_launch *launch)
             return -EINVAL;
         args->grid[d] = launch->grid[d];
         args->group_size[d] = launch->group_size[d];
-        args->groups[d] = (uint32_t)(((uint64_t)launch->grid[d] + launch->group_size[d] - 1) / launch->group_size[d]);
+        args->groups[d] =
+            (uint32_t)(((uint64_t)launch->grid[d] + launch->group_size[d] - 1) / launch->group_size[d]);
         job->total *= args->groups[d];
     }
     for (int i = 0; i < SM_MAX_BUFFERS; i++) {

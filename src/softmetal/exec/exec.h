@@ -35,8 +35,8 @@ typedef struct sm_fault {
 // -ENOMEM. Several threads may call it at once; they share the workers.
 int sm_exec_run(const sm_launch *launch, sm_fault *fault);
 
-// Page-aligned zeroed memory for buffers. With SOFTMETAL_VALIDATE=1 it ends at an inaccessible page and begins
-// after one. Free with the same size.
+// Page-aligned zeroed memory for buffers. With SOFTMETAL_VALIDATE=1 it ends at an inaccessible page and
+// begins after one. Free with the same size.
 void *sm_memory_alloc(size_t bytes);
 void sm_memory_free(void *address, size_t bytes);
 

@@ -15,8 +15,8 @@ typedef struct sm_simd_state {
     uint32_t waiting;  // mask of the lanes held at a barrier
     uint32_t released; // mask of the lanes let through the barrier they stand at
     uint32_t done;
-    bool together;            // all lanes at `site`, none done
-    uint16_t site;            // if together
+    bool together;           // all lanes at `site`, none done
+    uint16_t site;           // if together
     uint16_t lane[SM_LANES]; // else
     uint32_t row_count;
     sm_row row[SM_LANES];
@@ -46,11 +46,11 @@ typedef struct sm_job {
     const sm_launch *launch;
     sm_args args;
     uint64_t total;
-    _Atomic uint64_t next;   // first group nobody has taken
-    _Atomic int fault;       // sm_fault_kind of the first fault
-    sm_fault *report;        // filled by the worker that sets `fault`
-    uint32_t chunk;          // groups taken at a time
-    int active;              // helpers inside; under the pool's lock
+    _Atomic uint64_t next;    // first group nobody has taken
+    _Atomic int fault;        // sm_fault_kind of the first fault
+    sm_fault *report;         // filled by the worker that sets `fault`
+    uint32_t chunk;           // groups taken at a time
+    int active;               // helpers inside; under the pool's lock
     struct sm_job *following; // in the pool's list
 } sm_job;
 
@@ -70,7 +70,7 @@ void sm_pool_withdraw(sm_job *job); // waits until no helper is inside
 uint64_t sm_job_run(sm_job *job, sm_worker *worker, uint64_t publish_after_ns); // exec.c
 
 // fault.c
-void sm_fault_install(void);          // once; handlers as the settings ask
+void sm_fault_install(void); // once; handlers as the settings ask
 uint64_t sm_fault_time_limit_ns(void);
 bool sm_fault_validating(void);
 void sm_fault_describe(const sm_worker *worker, const sm_launch *launch, sm_fault *fault);

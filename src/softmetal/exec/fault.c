@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Kernels that go wrong. A watchdog thread ends a threadgroup that runs longer than the time limit (it waits for
-// another thread without a barrier, or loops for ever); with SOFTMETAL_VALIDATE=1 an access outside a buffer is
-// caught. Both leave the kernel by a jump out of a signal handler, which is safe because compiled kernels hold no
-// lock and call nothing but the mathematics library. Faults outside of a kernel go to whoever handled them before.
+// Kernels that go wrong. A watchdog thread ends a threadgroup that runs longer than the time limit (it waits
+// for another thread without a barrier, or loops for ever); with SOFTMETAL_VALIDATE=1 an access outside a
+// buffer is caught. Both leave the kernel by a jump out of a signal handler, which is safe because compiled
+// kernels hold no lock and call nothing but the mathematics library. Faults outside of a kernel go to whoever
+// handled them before.
 #include "exec_internal.h"
 #include <pthread.h>
 #include <stdio.h>
@@ -95,7 +96,8 @@ static void start_watchdog(void)
     struct sigaction action = {.sa_handler = on_time_up, .sa_flags = SA_NODEFER | SA_RESTART};
     pthread_t thread;
     faults.signal = SIGRTMIN + 5;
-    if (sigaction(faults.signal, &action, NULL) == 0 && pthread_create(&thread, NULL, watchdog_main, NULL) == 0)
+    if (sigaction(faults.signal, &action, NULL) == 0 &&
+        pthread_create(&thread, NULL, watchdog_main, NULL) == 0)
         pthread_detach(thread);
 }
 
@@ -154,8 +156,8 @@ static void describe_access(const sm_worker *worker, const sm_launch *launch, sm
         snprintf(fault->text, sizeof fault->text,
                  "kernel '%s': access outside the buffer at index %d: offset %ld of %zu bytes "
                  "(threadgroup %u,%u,%u)",
-                 launch->kernel_name, nearest, (long)(address - (const char *)binding->address), binding->length,
-                 at[0], at[1], at[2]);
+                 launch->kernel_name, nearest, (long)(address - (const char *)binding->address),
+                 binding->length, at[0], at[1], at[2]);
     } else if ((uintptr_t)address < GUARD_REACH) {
         snprintf(fault->text, sizeof fault->text,
                  "kernel '%s': access through a buffer argument that is not bound: offset %lu "
@@ -176,7 +178,8 @@ void sm_fault_describe(const sm_worker *worker, const sm_launch *launch, sm_faul
         return;
     }
     snprintf(fault->text, sizeof fault->text,
-             "kernel '%s': threadgroup %u,%u,%u ran longer than %.3g s (a loop that does not end, or a thread that "
+             "kernel '%s': threadgroup %u,%u,%u ran longer than %.3g s (a loop that does not end, or a "
+             "thread that "
              "waits for another without a barrier)",
              launch->kernel_name, at[0], at[1], at[2], (double)faults.limit_ns * 1e-9);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Runs one threadgroup: each simdgroup from site to site until it stands at a barrier or has returned, then the
-// next one. Lanes mostly move together; when they part, the lanes at the lowest site go first, so that those
-// ahead wait where the paths meet again, as on a GPU with lane masks.
-// Runs on a worker thread; may be left by a jump at any point inside a region.
+// Runs one threadgroup: each simdgroup from site to site until it stands at a barrier or has returned, then
+// the next one. Lanes mostly move together; when they part, the lanes at the lowest site go first, so that
+// those ahead wait where the paths meet again, as on a GPU with lane masks. Runs on a worker thread; may be
+// left by a jump at any point inside a region.
 #include "exec_internal.h"
 #include <string.h>
 
@@ -32,7 +32,7 @@ static void make_rows(sm_simd_state *state, const uint32_t size[3], uint32_t fir
                                                   .count = count};
         lane += count;
     }
-    state->row[state->row_count - 1].commit = 1;
+    state->row[state->row_count - 1].flags = SM_ROW_LAST | (state->row_count == 1 ? SM_ROW_ALONE : 0);
 }
 
 static void shape_simds(sm_worker *worker)
@@ -117,7 +117,7 @@ static sm_row stretch(const sm_row *row, uint32_t mask, uint32_t lane)
     part.first += skipped;
     part.lane0 = lane;
     part.count = count;
-    part.commit = 0;
+    part.flags = 0;
     return part;
 }
 
@@ -135,7 +135,8 @@ static void run_masked(const run *r, const sm_site *site, uint32_t mask)
             sm_row part = stretch(row, mask, lane);
             uint32_t bits = part.count == SM_LANES ? UINT32_MAX : ((1u << part.count) - 1) << lane;
             left &= ~bits;
-            part.commit = left == 0;
+            if (left == 0)
+                part.flags = bits == mask ? SM_ROW_LAST | SM_ROW_ALONE : SM_ROW_LAST;
             uint32_t common = run_region(r, site, &part);
             if (common != SM_SITE_DIVERGED)
                 set_lanes(state, &part, common);
@@ -223,8 +224,8 @@ static void run_cut(sm_worker *worker, const sm_kernel *kernel, const sm_args *a
             sm_simd_state *state = &worker->state[s];
             if (state->done == state->lanes)
                 continue;
-            run r = {worker, kernel, args, state, &worker->simd[s],
-                     worker->frames + (size_t)s * kernel->frame_bytes};
+            run r = {worker, kernel,           args,
+                     state,  &worker->simd[s], worker->frames + (size_t)s * kernel->frame_bytes};
             run_simd(&r);
             running |= state->done != state->lanes;
         }
@@ -238,7 +239,7 @@ static void run_cut(sm_worker *worker, const sm_kernel *kernel, const sm_args *a
 static void run_whole(sm_worker *worker, const sm_kernel *kernel, const sm_args *args)
 {
     const sm_group *group = &worker->group;
-    sm_row row = {.count = group->size[0], .commit = 1};
+    sm_row row = {.count = group->size[0], .flags = SM_ROW_LAST | SM_ROW_ALONE};
     for (row.z = 0; row.z < group->size[2]; row.z++)
         for (row.y = 0; row.y < group->size[1]; row.y++) {
             kernel->site[0].region(worker->frames, &worker->simd[0], group, args, &row);

@@ -18,7 +18,8 @@ static void *alloc_guarded(size_t bytes)
     size_t data = round_up(bytes, PAGE);
     if (data < bytes)
         return NULL;
-    uint8_t *base = mmap(NULL, data + 2 * GUARD, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    uint8_t *base =
+        mmap(NULL, data + 2 * GUARD, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (base == MAP_FAILED)
         return NULL;
     if (mprotect(base + GUARD, data, PROT_READ | PROT_WRITE) != 0) {

@@ -11,9 +11,8 @@ static struct {
     sm_job *jobs;
     int helpers;
     bool started;
-} pool = {.lock = PTHREAD_MUTEX_INITIALIZER,
-          .offered = PTHREAD_COND_INITIALIZER,
-          .left = PTHREAD_COND_INITIALIZER};
+} pool = {
+    .lock = PTHREAD_MUTEX_INITIALIZER, .offered = PTHREAD_COND_INITIALIZER, .left = PTHREAD_COND_INITIALIZER};
 
 static sm_job *job_with_groups(void)
 {

@@ -70,7 +70,8 @@ int sm_worker_prepare(sm_worker *worker, const sm_kernel *kernel, const sm_launc
     if (need <= worker->frames_bytes)
         return 0;
     need = (need + 65535) & ~(size_t)65535;
-    void *frames = mmap(NULL, need, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *frames =
+        mmap(NULL, need, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (frames == MAP_FAILED)
         return -ENOMEM;
     if (worker->frames_bytes)

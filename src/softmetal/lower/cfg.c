@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Control flow of one function by block number: edges, dominators both ways, natural loops, and an order in which
-// a loop's blocks stand together and before what follows the loop.
+// Control flow of one function by block number: edges, dominators both ways, natural loops, and an order in
+// which a loop's blocks stand together and before what follows the loop.
 #include "lower.h"
 #include <stdlib.h>
 #include <string.h>
@@ -180,7 +180,8 @@ static bool is_loop_header(const lower_cfg *cfg, uint32_t b)
     return false;
 }
 
-// A loop is named by its header. Depths count how many bodies hold a block; the innermost has the deepest header.
+// A loop is named by its header. Depths count how many bodies hold a block; the innermost has the deepest
+// header.
 static void find_loops(lower_cfg *cfg)
 {
     uint32_t n = cfg->count;
@@ -225,7 +226,8 @@ bool cfg_in_loop(const lower_cfg *cfg, uint32_t block, uint32_t header)
 static uint32_t loops_left(const lower_cfg *cfg, uint32_t from, uint32_t to)
 {
     uint32_t left = 0;
-    for (uint32_t h = cfg->loop_header[from]; h != CFG_NONE && !cfg_in_loop(cfg, to, h); h = cfg->loop_parent[h])
+    for (uint32_t h = cfg->loop_header[from]; h != CFG_NONE && !cfg_in_loop(cfg, to, h);
+         h = cfg->loop_parent[h])
         left++;
     return left;
 }

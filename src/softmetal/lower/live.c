@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What lives across the sites, and where in the simdgroup's frame it is kept: 32 values side by side for a
 // varying slot, one cell for a uniform one, 32 objects for an array.
-#include "lower.h"
 #include "kernel_abi.h"
+#include "lower.h"
 
 static void find_variables(lower_live *live, const lower_cfg *cfg, const lower_slots *slots)
 {
@@ -15,7 +15,8 @@ static void find_variables(lower_live *live, const lower_cfg *cfg, const lower_s
         for (LLVMValueRef i = LLVMGetFirstInstruction(cfg->block[b]); i; i = LLVMGetNextInstruction(i)) {
             if (!LLVMIsAAllocaInst(i))
                 continue;
-            if (!LLVMIsAConstantInt(LLVMGetOperand(i, 0)) || LLVMConstIntGetZExtValue(LLVMGetOperand(i, 0)) != 1)
+            if (!LLVMIsAConstantInt(LLVMGetOperand(i, 0)) ||
+                LLVMConstIntGetZExtValue(LLVMGetOperand(i, 0)) != 1)
                 lower_fail("the kernel has an array of variable length");
             lower_variable *v = &live->variable[live->count];
             v->alloca = i;
@@ -99,7 +100,8 @@ static bool site_repeats(const lower_cfg *cfg, uint32_t block)
 }
 
 // An array stays on the stack only if one region alone uses it and is not entered again.
-static bool array_crosses(const lower_live *live, const lower_cfg *cfg, const lower_sites *sites, LLVMValueRef alloca)
+static bool array_crosses(const lower_live *live, const lower_cfg *cfg, const lower_sites *sites,
+                          LLVMValueRef alloca)
 {
     uint32_t found = CFG_NONE;
     if (sites->count == 1)

@@ -2,7 +2,8 @@
 // softmetal-lower: from the bitcode of one kernel to an object file whose functions run rows of lanes.
 // One process, one thread, one kernel; everything is freed by exit. Each step is a file:
 //   inline + optimise (passes.c) -> what is the same in all lanes (uniform.c) -> values into slots (slots.c)
-//   -> cuts (sites.c) -> what lives across them (live.c) -> one function per region (region.c) -> object (passes.c)
+//   -> cuts (sites.c) -> what lives across them (live.c) -> one function per region (region.c) -> object
+//   (passes.c)
 #ifndef SOFTMETAL_LOWER_H
 #define SOFTMETAL_LOWER_H
 
@@ -33,11 +34,11 @@ typedef struct lower_cfg {
     LLVMBasicBlockRef *block;
     uint32_t **succ, *succ_count;
     uint32_t **pred, *pred_count;
-    uint32_t *idom, *ipdom;  // CFG_NONE: none (entry), or the virtual exit
-    uint32_t *loop_depth;    // how many loops hold this block
-    uint32_t *loop_header;   // header of the innermost loop, or CFG_NONE
-    uint32_t *loop_parent;   // by header: header of the loop around it, or CFG_NONE
-    uint32_t *order;         // program order, each loop's blocks together; order[block] = position
+    uint32_t *idom, *ipdom; // CFG_NONE: none (entry), or the virtual exit
+    uint32_t *loop_depth;   // how many loops hold this block
+    uint32_t *loop_header;  // header of the innermost loop, or CFG_NONE
+    uint32_t *loop_parent;  // by header: header of the loop around it, or CFG_NONE
+    uint32_t *order;        // program order, each loop's blocks together; order[block] = position
     lower_map number;
 } lower_cfg;
 lower_cfg *cfg_build(LLVMValueRef function);
@@ -73,16 +74,20 @@ bool builtin_is_uniform(lower_builtin builtin); // the same value in every lane 
 // ---- uniform.c ----
 typedef struct lower_uniform {
     const lower_cfg *cfg;
-    lower_map varying;  // values that may differ between lanes
-    bool *divergent;    // by block: not all lanes need come here together
+    lower_map varying; // values that may differ between lanes
 } lower_uniform;
 lower_uniform *uniform_analyse(const lower_cfg *cfg);
 bool uniform_value(const lower_uniform *u, LLVMValueRef value);
+
+// ---- induction.c: a loop variable that starts at a lane's own place becomes that place plus a uniform one
+// ----
+bool induction_split(const lower_cfg *cfg, const lower_uniform *u);
 
 // ---- slots.c: no value crosses a block except through a slot (an alloca in the entry block) ----
 typedef struct lower_slots {
     lower_map uniform; // slot -> 1 if all lanes hold the same value in it
 } lower_slots;
+bool slots_tree_is_cheap(const lower_uniform *u, LLVMValueRef value);
 void slots_rematerialise(const lower_cfg *cfg, const lower_uniform *u);
 lower_slots *slots_demote(const lower_cfg *cfg, const lower_uniform *u);
 // Ends a block behind each synchronisation; the tail becomes a block of its own.
@@ -136,15 +141,16 @@ typedef struct lower_unit {
 } lower_unit;
 // Makes the region function of one site.
 LLVMValueRef region_build(const lower_unit *unit, const lower_cfg *cfg, const lower_sites *sites,
-                          const lower_live *live, uint32_t site);
+                          const lower_live *live, const lower_uniform *uniform, uint32_t site);
 
 // ---- table.c: sm_kernel_info and the site table ----
 void table_build(const lower_unit *unit, const lower_sites *sites, const lower_live *live,
                  LLVMValueRef *regions);
 
 // ---- passes.c ----
-void passes_prepare(lower_unit *unit); // inline everything, scalar optimisations, no vectors, no phi on a critical edge
-void passes_finish(lower_unit *unit);  // full optimisation with the vectoriser
+void passes_prepare(
+    lower_unit *unit); // inline everything, scalar optimisations, no vectors, no phi on a critical edge
+void passes_finish(lower_unit *unit); // full optimisation with the vectoriser
 void passes_run(const lower_unit *unit, const char *passes, bool vectorise);
 void passes_emit(const lower_unit *unit, const char *path);
 

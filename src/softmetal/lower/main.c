@@ -26,7 +26,8 @@ static command parse(int count, char **words)
         else if (words[i][0] != '-' && !c.input)
             c.input = words[i];
         else
-            lower_fail("usage: softmetal-lower IN.bc -o OUT.o [--dump-cut FILE.ll] [--dump-finished FILE.ll]");
+            lower_fail(
+                "usage: softmetal-lower IN.bc -o OUT.o [--dump-cut FILE.ll] [--dump-finished FILE.ll]");
     }
     if (!c.input || !c.output)
         lower_fail("usage: softmetal-lower IN.bc -o OUT.o");
@@ -61,7 +62,8 @@ static void open_unit(lower_unit *unit, const char *path)
         lower_fail("%s: no sm_kernel_thread in it", path);
 }
 
-// Only a recursive function or one called through a pointer is left after inlining; it has no lanes to ask for.
+// Only a recursive function or one called through a pointer is left after inlining; it has no lanes to ask
+// for.
 static void check_inlined(const lower_unit *unit)
 {
     for (LLVMValueRef f = LLVMGetFirstFunction(unit->module); f; f = LLVMGetNextFunction(f)) {
@@ -87,6 +89,8 @@ static void cut(lower_unit *unit)
     lower_map loops = {0};
     lower_cfg *cfg = cfg_build(unit->kernel);
     lower_uniform *uniform = uniform_analyse(cfg);
+    if (induction_split(cfg, uniform))
+        uniform = uniform_analyse(cfg);
     sites_choose_loops(cfg, uniform, &loops);
     slots_rematerialise(cfg, uniform);
     lower_slots *slots = slots_demote(cfg, uniform);
@@ -96,7 +100,7 @@ static void cut(lower_unit *unit)
     lower_live *live = live_analyse(cfg, sites, slots, unit->layout);
     LLVMValueRef *regions = lower_alloc(sites->count, sizeof(LLVMValueRef));
     for (uint32_t s = 0; s < sites->count; s++)
-        regions[s] = region_build(unit, cfg, sites, live, s);
+        regions[s] = region_build(unit, cfg, sites, live, uniform, s);
     table_build(unit, sites, live, regions);
 }
 

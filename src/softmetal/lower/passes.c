@@ -69,9 +69,9 @@ void passes_prepare(lower_unit *unit)
     passes_run(unit, "always-inline,globaldce", false);
     passes_run(unit, "default<O2>", false);
     drop_lifetimes(unit->kernel);
-    // simplifycfg and friends may have left switches with repeated targets and critical edges; phis are stored
-    // at the ends of predecessors, so each edge into one needs a block of its own.
-    passes_run(unit, "function(sroa,loop-simplify,break-crit-edges)", false);
+    // simplifycfg and friends may have left switches with repeated targets and critical edges; phis are
+    // stored at the ends of predecessors, so each edge into one needs a block of its own.
+    passes_run(unit, "function(sroa,loop-simplify,lcssa,break-crit-edges)", false);
 }
 
 void passes_finish(lower_unit *unit)

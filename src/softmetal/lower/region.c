@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Builds the function of one region: a loop over the lanes of a row whose body is a copy of the region's blocks.
-// What is live at the site is loaded from the frame first; what the region stored and a later site needs is
-// written back on the way out. The loop's accesses are marked independent, as lanes between two
+// Builds the function of one region: a loop over the lanes of a row whose body is a copy of the region's
+// blocks. What is live at the site is loaded from the frame first; what the region stored and a later site
+// needs is written back on the way out. The loop's accesses are marked independent, as lanes between two
 // synchronisations are, so that the vectoriser needs no proof.
-#include "lower.h"
 #include "kernel_abi.h"
+#include "lower.h"
 #include <llvm-c/IRReader.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct builder {
@@ -14,20 +15,22 @@ typedef struct builder {
     const lower_cfg *cfg;
     const lower_sites *sites;
     const lower_live *live;
+    const lower_uniform *uniform;
     uint32_t site;
     LLVMValueRef function;
     LLVMBuilderRef b;
     LLVMTypeRef i8, i16, i32, i64, pointer;
-    LLVMBasicBlockRef entry, loop, latch, done;
-    LLVMBasicBlockRef *copy;      // by block
-    LLVMBasicBlockRef *leave;     // by site, and [count] for the return
-    LLVMValueRef *local;          // by variable: its stand-in here
-    LLVMValueRef *cell;           // by variable: uniform value to write back
+    LLVMBasicBlockRef entry, turn, loop, latch, done;
+    LLVMBasicBlockRef *copy;  // by block
+    LLVMBasicBlockRef *leave; // by site, and [count] for the return
+    LLVMValueRef *local;      // by variable: its stand-in here
+    LLVMValueRef *cell;       // by variable: uniform value to write back
     LLVMValueRef builtin[BUILTIN_COUNT];
     LLVMValueRef lane64, next_local, least, most, step;
     LLVMValueRef frame, simd, group, args, row;
-    LLVMValueRef commit;
+    LLVMValueRef flags;
     uint32_t leaving; // how many different exits
+    bool parts;       // lanes may leave by different ones
     bool private_arrays;
     LLVMValueRef access_group, loop_id;
     unsigned access_kind, loop_kind;
@@ -116,6 +119,7 @@ static void declare(builder *r)
     r->args = LLVMGetParam(r->function, 3);
     r->row = LLVMGetParam(r->function, 4);
     r->entry = LLVMAppendBasicBlockInContext(r->unit->context, r->function, "entry");
+    r->turn = LLVMAppendBasicBlockInContext(r->unit->context, r->function, "turn");
     r->loop = LLVMAppendBasicBlockInContext(r->unit->context, r->function, "lane");
     for (uint32_t b = 0; b < r->cfg->count; b++)
         if (r->live->region[r->site][b])
@@ -133,21 +137,25 @@ static LLVMValueRef build_entry(builder *r, LLVMValueRef first[BUILTIN_COUNT])
         if (!variable->scalar && variable->in_frame)
             continue;
         r->local[v] = LLVMBuildAlloca(r->b, variable->type, "");
+        if (variable->uniform)
+            r->cell[v] = LLVMBuildAlloca(r->b, variable->type, "");
         LLVMSetAlignment(r->local[v], LLVMGetAlignment(variable->alloca));
         r->private_arrays |= !variable->scalar;
     }
+    r->next_local = LLVMBuildAlloca(r->b, r->i32, "");
+    r->least = LLVMBuildAlloca(r->b, r->i32, "");
+    r->most = LLVMBuildAlloca(r->b, r->i32, "");
     for (unsigned d = 0; d < 3; d++) {
         LLVMValueRef own = load_word(r, r->row, offsetof(sm_row, x0) + 4 * d, "");
         LLVMValueRef position = load_word(r, r->group, offsetof(sm_group, position) + 4 * d, "");
         LLVMValueRef size = load_word(r, r->args, offsetof(sm_args, group_size) + 4 * d, "");
         first[BUILTIN_X + d] = own;
-        first[BUILTIN_GRID_X + d] =
-            LLVMBuildAdd(r->b, LLVMBuildMul(r->b, position, size, ""), own, "");
+        first[BUILTIN_GRID_X + d] = LLVMBuildAdd(r->b, LLVMBuildMul(r->b, position, size, ""), own, "");
     }
     first[BUILTIN_INDEX] = load_word(r, r->row, offsetof(sm_row, first), "");
     first[BUILTIN_LANE] = load_word(r, r->row, offsetof(sm_row, lane0), "");
     first[BUILTIN_SIMD_INDEX] = LLVMBuildLShr(r->b, first[BUILTIN_INDEX], constant(r, 5), "");
-    r->commit = load_word(r, r->row, offsetof(sm_row, commit), "");
+    r->flags = load_word(r, r->row, offsetof(sm_row, flags), "flags");
     return load_word(r, r->row, offsetof(sm_row, count), "count");
 }
 
@@ -157,22 +165,12 @@ static bool writes_back(const builder *r, uint32_t v, uint32_t to)
     return r->live->variable[v].scalar && r->live->stored_in[r->site][v] && r->live->live_in[to][v];
 }
 
-static bool may_leave_to(const builder *r, uint32_t to)
-{
-    uint32_t block = r->sites->site[to].block;
-    for (uint32_t k = 0; k < r->cfg->pred_count[block]; k++)
-        if (r->live->region[r->site][r->cfg->pred[block][k]])
-            return true;
-    return false;
-}
-
 static void build_cells(builder *r)
 {
     for (uint32_t v = 0; v < r->live->count; v++) {
         const lower_variable *variable = &r->live->variable[v];
         if (!variable->uniform || !variable->in_frame)
             continue;
-        r->cell[v] = LLVMBuildAlloca(r->b, variable->type, "");
         LLVMValueRef from = at_offset(r, r->frame, variable->offset);
         LLVMBuildStore(r->b, LLVMBuildLoad2(r->b, variable->type, from, ""), r->cell[v]);
     }
@@ -251,14 +249,8 @@ static LLVMBasicBlockRef leave_to(builder *r, uint32_t to)
         if (!writes_back(r, v, to))
             continue;
         const lower_variable *variable = &r->live->variable[v];
-        LLVMValueRef value = LLVMBuildLoad2(r->b, variable->type, r->local[v], "");
-        if (variable->uniform) {
-            LLVMBuildStore(r->b, value, r->cell[v]);
-            continue;
-        }
-        if (memory_type(r, variable->type) != variable->type)
-            value = LLVMBuildZExt(r->b, value, r->i8, "");
-        parallel(r, LLVMBuildStore(r->b, value, frame_address(r, v)));
+        if (variable->uniform)
+            LLVMBuildStore(r->b, LLVMBuildLoad2(r->b, variable->type, r->local[v], ""), r->cell[v]);
     }
     LLVMBuildStore(r->b, constant(r, to == r->sites->count ? SM_SITE_DONE : to), r->next_local);
     LLVMBuildBr(r->b, r->latch);
@@ -347,27 +339,90 @@ static void copy_terminator(builder *r, LLVMValueRef old)
 
 static void copy_blocks(builder *r)
 {
-    uint32_t n = r->cfg->count;
-    uint32_t *block_at = lower_alloc(n, sizeof *block_at);
-    for (uint32_t b = 0; b < n; b++)
-        block_at[b] = b;
-    for (uint32_t k = 0; k < n; k++) {
-        uint32_t b = block_at[k];
+    for (uint32_t b = 0; b < r->cfg->count; b++) {
         if (!r->copy[b])
             continue;
         LLVMPositionBuilderAtEnd(r->b, r->copy[b]);
         LLVMValueRef end = LLVMGetBasicBlockTerminator(r->cfg->block[b]);
-        for (LLVMValueRef i = LLVMGetFirstInstruction(r->cfg->block[b]); i != end; i = LLVMGetNextInstruction(i))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(r->cfg->block[b]); i != end;
+             i = LLVMGetNextInstruction(i))
             copy_instruction(r, i);
         copy_terminator(r, end);
     }
+}
+
+static bool written_anywhere(const builder *r, uint32_t v)
+{
+    for (uint32_t to = 0; to < r->sites->count; to++)
+        if (r->leave[to] && writes_back(r, v, to))
+            return true;
+    return false;
+}
+
+// A lane's own cells take whatever it holds, needed at this exit or not: a store without a condition.
+static void store_varying(builder *r)
+{
+    for (uint32_t v = 0; v < r->live->count; v++) {
+        const lower_variable *variable = &r->live->variable[v];
+        if (variable->uniform || !written_anywhere(r, v))
+            continue;
+        LLVMValueRef value = LLVMBuildLoad2(r->b, variable->type, r->local[v], "");
+        if (memory_type(r, variable->type) != variable->type)
+            value = LLVMBuildZExt(r->b, value, r->i8, "");
+        parallel(r, LLVMBuildStore(r->b, value, frame_address(r, v)));
+    }
+}
+
+// Marks the exits (by site; the last entry is the return) that a block of the region leads to.
+static void exits_from(const builder *r, uint32_t from, bool *exits)
+{
+    bool *seen = lower_alloc(r->cfg->count, sizeof *seen);
+    uint32_t *stack = lower_alloc(r->cfg->count, sizeof *stack), depth = 0;
+    seen[from] = true;
+    stack[depth++] = from;
+    while (depth) {
+        uint32_t b = stack[--depth];
+        exits[r->sites->count] |= r->cfg->succ_count[b] == 0;
+        for (uint32_t k = 0; k < r->cfg->succ_count[b]; k++) {
+            uint32_t to = r->cfg->succ[b][k];
+            if (r->sites->at_block[to] != CFG_NONE) {
+                exits[r->sites->at_block[to]] = true;
+            } else if (!seen[to]) {
+                seen[to] = true;
+                stack[depth++] = to;
+            }
+        }
+    }
+    free(seen);
+    free(stack);
+}
+
+// Can a branch that differs between lanes send them to different exits?
+static bool lanes_may_part(const builder *r)
+{
+    bool *exits = lower_alloc(r->sites->count + 1, sizeof *exits);
+    for (uint32_t b = 0; b < r->cfg->count; b++) {
+        LLVMValueRef end = LLVMGetBasicBlockTerminator(r->cfg->block[b]);
+        if (!r->live->region[r->site][b] || LLVMGetNumSuccessors(end) < 2 ||
+            uniform_value(r->uniform, LLVMGetOperand(end, 0)))
+            continue;
+        memset(exits, 0, (r->sites->count + 1) * sizeof *exits);
+        exits_from(r, b, exits);
+        uint32_t count = 0;
+        for (uint32_t k = 0; k <= r->sites->count; k++)
+            count += exits[k];
+        if (count > 1)
+            return true;
+    }
+    return false;
 }
 
 // All lanes' next sites: one, or SM_SITE_DIVERGED with each lane's own in sm_simd.next.
 static void build_latch(builder *r, LLVMValueRef i, LLVMValueRef count)
 {
     LLVMPositionBuilderAtEnd(r->b, r->latch);
-    if (r->leaving > 1) {
+    store_varying(r);
+    if (r->parts) {
         LLVMValueRef next = LLVMBuildLoad2(r->b, r->i32, r->next_local, "next");
         LLVMValueRef array = at_offset(r, r->simd, offsetof(sm_simd, next));
         LLVMValueRef own = LLVMBuildInBoundsGEP2(r->b, r->i16, array, &r->lane64, 1, "");
@@ -385,54 +440,72 @@ static void build_latch(builder *r, LLVMValueRef i, LLVMValueRef count)
     LLVMValueRef branch = LLVMBuildCondBr(r->b, again, r->loop, r->done);
     LLVMSetMetadata(branch, r->loop_kind, r->loop_id);
     LLVMValueRef incoming[2] = {constant(r, 0), following};
-    LLVMBasicBlockRef from[2] = {LLVMGetInsertBlock(r->b), r->latch};
-    from[0] = r->entry;
+    LLVMBasicBlockRef from[2] = {r->turn, r->latch};
     LLVMAddIncoming(i, incoming, from, 2);
+}
+
+static void commit_cells(builder *r)
+{
+    for (uint32_t v = 0; v < r->live->count; v++) {
+        const lower_variable *variable = &r->live->variable[v];
+        if (!variable->uniform || !written_anywhere(r, v))
+            continue;
+        LLVMValueRef value = LLVMBuildLoad2(r->b, variable->type, r->cell[v], "");
+        LLVMBuildStore(r->b, value, at_offset(r, r->frame, variable->offset));
+    }
+}
+
+static LLVMValueRef flag_is_set(builder *r, uint32_t flag)
+{
+    return LLVMBuildICmp(r->b, LLVMIntNE, LLVMBuildAnd(r->b, r->flags, constant(r, flag), ""), constant(r, 0),
+                         "");
+}
+
+static LLVMBasicBlockRef append(const builder *r, const char *name)
+{
+    return LLVMAppendBasicBlockInContext(r->unit->context, r->function, name);
 }
 
 static void build_done(builder *r)
 {
     LLVMPositionBuilderAtEnd(r->b, r->done);
-    LLVMBasicBlockRef write = LLVMAppendBasicBlockInContext(r->unit->context, r->function, "commit");
-    LLVMBasicBlockRef end = LLVMAppendBasicBlockInContext(r->unit->context, r->function, "end");
-    LLVMValueRef last = LLVMBuildICmp(r->b, LLVMIntNE, r->commit, constant(r, 0), "");
-    LLVMBuildCondBr(r->b, last, write, end);
+    LLVMBasicBlockRef write = append(r, "commit"), end = append(r, "end");
+    LLVMBuildCondBr(r->b, flag_is_set(r, SM_ROW_LAST), write, end);
     LLVMPositionBuilderAtEnd(r->b, write);
-    for (uint32_t v = 0; v < r->live->count; v++) {
-        bool written = false;
-        for (uint32_t to = 0; to < r->sites->count; to++)
-            written |= may_leave_to(r, to) && writes_back(r, v, to);
-        if (!written || !r->live->variable[v].uniform)
-            continue;
-        LLVMValueRef value = LLVMBuildLoad2(r->b, r->live->variable[v].type, r->cell[v], "");
-        LLVMBuildStore(r->b, value, at_offset(r, r->frame, r->live->variable[v].offset));
-    }
+    commit_cells(r);
     LLVMBuildBr(r->b, end);
     LLVMPositionBuilderAtEnd(r->b, end);
-    if (r->leaving > 1) {
+    LLVMValueRef next;
+    if (r->parts) {
         LLVMValueRef least = LLVMBuildLoad2(r->b, r->i32, r->least, "");
         LLVMValueRef most = LLVMBuildLoad2(r->b, r->i32, r->most, "");
         LLVMValueRef same = LLVMBuildICmp(r->b, LLVMIntEQ, least, most, "");
-        LLVMBuildRet(r->b, LLVMBuildSelect(r->b, same, least, constant(r, SM_SITE_DIVERGED), ""));
+        next = LLVMBuildSelect(r->b, same, least, constant(r, SM_SITE_DIVERGED), "");
     } else {
-        LLVMBuildRet(r->b, LLVMBuildLoad2(r->b, r->i32, r->next_local, ""));
+        next = LLVMBuildLoad2(r->b, r->i32, r->next_local, "");
     }
+    if (r->leave[r->site] && r->sites->site[r->site].kind == SM_SITE_JOIN) {
+        LLVMBasicBlockRef leave = append(r, "leave");
+        LLVMValueRef here = LLVMBuildICmp(r->b, LLVMIntEQ, next, constant(r, r->site), "");
+        LLVMBuildCondBr(r->b, LLVMBuildAnd(r->b, here, flag_is_set(r, SM_ROW_ALONE), ""), r->turn, leave);
+        LLVMPositionBuilderAtEnd(r->b, leave);
+    }
+    LLVMBuildRet(r->b, next);
 }
 
-static void build_helpers(builder *r)
+static void build_turn(builder *r)
 {
-    r->next_local = LLVMBuildAlloca(r->b, r->i32, "");
-    r->least = LLVMBuildAlloca(r->b, r->i32, "");
-    r->most = LLVMBuildAlloca(r->b, r->i32, "");
+    LLVMPositionBuilderAtEnd(r->b, r->turn);
+    build_cells(r);
     LLVMBuildStore(r->b, constant(r, UINT32_MAX), r->least);
     LLVMBuildStore(r->b, constant(r, 0), r->most);
     LLVMBuildStore(r->b, constant(r, SM_SITE_DONE), r->next_local);
 }
 
 LLVMValueRef region_build(const lower_unit *unit, const lower_cfg *cfg, const lower_sites *sites,
-                          const lower_live *live, uint32_t site)
+                          const lower_live *live, const lower_uniform *uniform, uint32_t site)
 {
-    builder r = {.unit = unit, .cfg = cfg, .sites = sites, .live = live, .site = site};
+    builder r = {.unit = unit, .cfg = cfg, .sites = sites, .live = live, .uniform = uniform, .site = site};
     LLVMValueRef first[BUILTIN_COUNT] = {0};
     r.b = LLVMCreateBuilderInContext(unit->context);
     r.i8 = LLVMInt8TypeInContext(unit->context);
@@ -447,8 +520,8 @@ LLVMValueRef region_build(const lower_unit *unit, const lower_cfg *cfg, const lo
     make_metadata(&r);
     declare(&r);
     LLVMValueRef count = build_entry(&r, first);
-    build_cells(&r);
-    build_helpers(&r);
+    LLVMBuildBr(r.b, r.turn);
+    build_turn(&r);
     LLVMBuildBr(r.b, r.loop);
     LLVMPositionBuilderAtEnd(r.b, r.loop);
     LLVMValueRef i = LLVMBuildPhi(r.b, r.i32, "i");
@@ -456,6 +529,7 @@ LLVMValueRef region_build(const lower_unit *unit, const lower_cfg *cfg, const lo
     load_live(&r);
     LLVMBuildBr(r.b, r.copy[sites->site[site].block]);
     copy_blocks(&r);
+    r.parts = r.leaving > 1 && lanes_may_part(&r);
     build_latch(&r, i, count);
     build_done(&r);
     LLVMDisposeBuilder(r.b);

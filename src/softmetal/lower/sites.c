@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Where a kernel is cut. A site is a block: behind each synchronisation, on both sides of a branch that has one
-// inside and where its paths meet again, and at the head of inner loops that are better run with the lanes
-// innermost. Any choice of joins is right, since the executor copes with lanes that part; these make it fast.
-#include "lower.h"
+// Where a kernel is cut. A site is a block: behind each synchronisation, on both sides of a branch that has
+// one inside and where its paths meet again, and at the head of inner loops that are better run with the
+// lanes innermost. Any choice of joins is right, since the executor copes with lanes that part; these make it
+// fast.
 #include "kernel_abi.h"
+#include "lower.h"
 #include <stdlib.h>
 
 // ---- how an address moves from lane to lane ----
@@ -30,8 +31,8 @@ static int stride_of_gep(const lower_uniform *u, LLVMValueRef gep, int depth)
 {
     int stride = stride_of(u, LLVMGetOperand(gep, 0), depth);
     int n = LLVMGetNumOperands(gep);
-    LLVMTargetDataRef layout = LLVMGetModuleDataLayout(LLVMGetGlobalParent(
-        LLVMGetBasicBlockParent(LLVMGetInstructionParent(gep))));
+    LLVMTargetDataRef layout =
+        LLVMGetModuleDataLayout(LLVMGetGlobalParent(LLVMGetBasicBlockParent(LLVMGetInstructionParent(gep))));
     LLVMTypeRef type = LLVMGetGEPSourceElementType(gep);
     for (int k = 1; k < n; k++) {
         LLVMValueRef index = LLVMGetOperand(gep, (unsigned)k);
@@ -93,7 +94,8 @@ static int stride_of(const lower_uniform *u, LLVMValueRef value, int depth)
     switch (LLVMGetInstructionOpcode(value)) {
     case LLVMAdd:
     case LLVMOr: // of disjoint bits, as instcombine writes an addition
-        return sum_of(stride_of(u, LLVMGetOperand(value, 0), depth), stride_of(u, LLVMGetOperand(value, 1), depth));
+        return sum_of(stride_of(u, LLVMGetOperand(value, 0), depth),
+                      stride_of(u, LLVMGetOperand(value, 1), depth));
     case LLVMSub:
         return stride_of(u, LLVMGetOperand(value, 1), depth) == 0
                    ? stride_of(u, LLVMGetOperand(value, 0), depth)
@@ -190,7 +192,8 @@ void sites_choose_loops(const lower_cfg *cfg, const lower_uniform *u, lower_map 
 }
 
 // ---- the cuts ----
-static bool mark_real_sites(const lower_cfg *cfg, const lower_map *loop_headers, lower_site *by_block, bool *marked)
+static bool mark_real_sites(const lower_cfg *cfg, const lower_map *loop_headers, lower_site *by_block,
+                            bool *marked)
 {
     bool any = false;
     for (uint32_t b = 0; b < cfg->count; b++) {
@@ -212,6 +215,28 @@ static bool mark_real_sites(const lower_cfg *cfg, const lower_map *loop_headers,
     return any;
 }
 
+static bool is_local(LLVMValueRef i)
+{
+    if (LLVMIsALoadInst(i) || LLVMIsAStoreInst(i))
+        return LLVMIsAAllocaInst(LLVMGetOperand(i, LLVMIsAStoreInst(i) ? 1 : 0)) != NULL;
+    return !LLVMIsACallInst(i) && !LLVMIsAAtomicRMWInst(i) && !LLVMIsAAtomicCmpXchgInst(i);
+}
+
+// A block that only carries values over an edge: lanes that wait in front of it would see uniform ones
+// change.
+static uint32_t behind_edge_blocks(const lower_cfg *cfg, uint32_t block)
+{
+    while (cfg->pred_count[block] == 1 && cfg->succ_count[block] == 1) {
+        LLVMValueRef i = LLVMGetFirstInstruction(cfg->block[block]);
+        while (!LLVMIsATerminatorInst(i) && is_local(i))
+            i = LLVMGetNextInstruction(i);
+        if (!LLVMIsATerminatorInst(i))
+            return block;
+        block = cfg->succ[block][0];
+    }
+    return block;
+}
+
 static void mark_joins(const lower_cfg *cfg, const bool *real, lower_site *by_block, bool *marked)
 {
     bool *seen = lower_alloc(cfg->count, sizeof *seen);
@@ -227,7 +252,7 @@ static void mark_joins(const lower_cfg *cfg, const bool *real, lower_site *by_bl
         if (!has_site)
             continue;
         for (uint32_t k = 0; k <= cfg->succ_count[b]; k++) {
-            uint32_t at = k < cfg->succ_count[b] ? cfg->succ[b][k] : cfg->ipdom[b];
+            uint32_t at = k < cfg->succ_count[b] ? behind_edge_blocks(cfg, cfg->succ[b][k]) : cfg->ipdom[b];
             if (at == CFG_NONE || marked[at])
                 continue;
             by_block[at] = (lower_site){at, SM_SITE_JOIN, NULL};

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
 // Takes the function out of SSA form between segments. A segment is a stretch of a block without a
-// synchronisation inside. What one segment computes and another uses goes through a slot, or is computed again
-// where it is used if that is cheap: an address that is plain in the lane number must stay so for the vectoriser.
+// synchronisation inside. What one segment computes and another uses goes through a slot, or is computed
+// again where it is used if that is cheap: an address that is plain in the lane number must stay so for the
+// vectoriser.
 #include "lower.h"
 
 enum { REMATERIALISE_NODES = 24 };
 
 typedef struct segments {
-    lower_map number;     // instruction -> segment
-    LLVMValueRef *first;  // by segment: where to insert (first instruction that is not a phi)
-    uint32_t *block;      // by segment
+    lower_map number;    // instruction -> segment
+    LLVMValueRef *first; // by segment: where to insert (first instruction that is not a phi)
+    uint32_t *block;     // by segment
     uint32_t count, capacity;
 } segments;
 
@@ -116,12 +117,17 @@ static bool tree_is_cheap(const lower_uniform *u, LLVMValueRef value, int *budge
     return true;
 }
 
+bool slots_tree_is_cheap(const lower_uniform *u, LLVMValueRef value)
+{
+    int budget = REMATERIALISE_NODES;
+    return tree_is_cheap(u, value, &budget);
+}
+
 static bool worth_repeating(const lower_uniform *u, LLVMValueRef value)
 {
     if (is_pure_builtin(value) || is_invariant_load(value))
         return true;
-    int budget = REMATERIALISE_NODES;
-    return !uniform_value(u, value) && is_cheap(value) && tree_is_cheap(u, value, &budget);
+    return !uniform_value(u, value) && is_cheap(value) && slots_tree_is_cheap(u, value);
 }
 
 typedef struct copying {
@@ -146,8 +152,8 @@ static LLVMValueRef copy_tree(copying *c, LLVMValueRef value, uint32_t segment, 
     int n = is_pure_builtin(value) ? 0 : LLVMGetNumOperands(value);
     LLVMValueRef operands[REMATERIALISE_NODES + 8];
     for (int k = 0; k < n; k++)
-        operands[k] = copy_tree(c, LLVMGetOperand(value, (unsigned)k), segment,
-                                is_invariant_load(value) || is_address);
+        operands[k] =
+            copy_tree(c, LLVMGetOperand(value, (unsigned)k), segment, is_invariant_load(value) || is_address);
     LLVMValueRef copy = LLVMInstructionClone(value);
     for (int k = 0; k < n; k++)
         LLVMSetOperand(copy, (unsigned)k, operands[k]);
@@ -200,7 +206,8 @@ static LLVMValueRef new_slot(const lower_cfg *cfg, LLVMBuilderRef builder, LLVMT
 }
 
 // Every phi becomes a slot that its predecessors store.
-static void demote_phis(const lower_cfg *cfg, const lower_uniform *u, lower_slots *slots, LLVMBuilderRef builder)
+static void demote_phis(const lower_cfg *cfg, const lower_uniform *u, lower_slots *slots,
+                        LLVMBuilderRef builder)
 {
     for (uint32_t b = 0; b < cfg->count; b++)
         for (LLVMValueRef phi; (phi = LLVMGetFirstInstruction(cfg->block[b])) && LLVMIsAPHINode(phi);) {
@@ -208,10 +215,9 @@ static void demote_phis(const lower_cfg *cfg, const lower_uniform *u, lower_slot
             for (LLVMValueRef next; (next = LLVMGetNextInstruction(phi)) && LLVMIsAPHINode(next);)
                 phi = next;
             LLVMValueRef slot = new_slot(cfg, builder, LLVMTypeOf(phi));
-            bool uniform = uniform_value(u, phi) && !u->divergent[b];
+            bool uniform = uniform_value(u, phi);
             for (unsigned k = 0; k < LLVMCountIncoming(phi); k++) {
                 LLVMBasicBlockRef from = LLVMGetIncomingBlock(phi, k);
-                uniform = uniform && !u->divergent[cfg_number(cfg, from)];
                 LLVMPositionBuilderBefore(builder, LLVMGetBasicBlockTerminator(from));
                 LLVMBuildStore(builder, LLVMGetIncomingValue(phi, k), slot);
             }
@@ -241,7 +247,7 @@ static void demote_value(const lower_cfg *cfg, const lower_uniform *u, lower_slo
     uint32_t home = segment_of(s, value);
     LLVMTypeRef type = LLVMTypeOf(value);
     LLVMValueRef slot = new_slot(cfg, builder, type);
-    map_put(&slots->uniform, slot, uniform_value(u, value) && !u->divergent[s->block[home]]);
+    map_put(&slots->uniform, slot, uniform_value(u, value));
     lower_map loads = {0};
     for (LLVMUseRef use; (use = LLVMGetFirstUse(value));) {
         while (use && segment_of(s, LLVMGetUser(use)) == home)
@@ -255,6 +261,8 @@ static void demote_value(const lower_cfg *cfg, const lower_uniform *u, lower_slo
             LLVMPositionBuilderBefore(builder, s->first[at]);
             load = LLVMBuildLoad2(builder, type, slot, "reload");
             map_put(&s->number, load, at);
+            if (!uniform_value(u, value))
+                map_put((lower_map *)&u->varying, load, 1);
             map_put(&loads, (void *)(uintptr_t)(at + 1), (uintptr_t)load);
         }
         int n = LLVMGetNumOperands(user);
@@ -293,8 +301,8 @@ void slots_split_at_syncs(LLVMValueRef function)
             if (!builtin_is_sync(builtin_of(i)))
                 continue;
             LLVMBasicBlockRef tail = LLVMCreateBasicBlockInContext(context, "behind");
-            LLVMInsertExistingBasicBlockAfterInsertBlock(
-                (LLVMPositionBuilderAtEnd(builder, b), builder), tail);
+            LLVMInsertExistingBasicBlockAfterInsertBlock((LLVMPositionBuilderAtEnd(builder, b), builder),
+                                                         tail);
             LLVMPositionBuilderAtEnd(builder, tail);
             for (LLVMValueRef move = LLVMGetNextInstruction(i), next; move; move = next) {
                 next = LLVMGetNextInstruction(move);

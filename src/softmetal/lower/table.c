@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The data that a kernel object exports: sm_kernel_info and its table of sites.
-#include "lower.h"
 #include "kernel_abi.h"
+#include "lower.h"
 
 static uint64_t threadgroup_bytes(const lower_unit *unit)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Which values are the same in all lanes of a simdgroup, and which blocks all lanes enter together. A uniform
-// value needs one cell in the frame instead of 32, and keeps addresses plain for the vectoriser. Saying
-// "varying" is always safe.
-#include "lower.h"
+// Which values are the same in all lanes of a simdgroup that come to them together. A uniform value needs one
+// cell in the frame instead of 32, and keeps addresses plain for the vectoriser. Saying "varying" is always
+// safe.
 #include "kernel_abi.h"
+#include "lower.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -149,7 +149,7 @@ static bool call_uniform(const analysis *a, LLVMValueRef i)
     return operands_uniform(a->u, i);
 }
 
-static bool instruction_uniform(const analysis *a, uint32_t block, LLVMValueRef i)
+static bool instruction_uniform(const analysis *a, LLVMValueRef i)
 {
     switch (LLVMGetInstructionOpcode(i)) {
     case LLVMAlloca:
@@ -162,8 +162,6 @@ static bool instruction_uniform(const analysis *a, uint32_t block, LLVMValueRef 
     case LLVMCall:
         return call_uniform(a, i);
     case LLVMPHI:
-        if (a->u->divergent[block])
-            return false;
         for (unsigned k = 0; k < LLVMCountIncoming(i); k++)
             if (!uniform_value(a->u, LLVMGetIncomingValue(i, k)))
                 return false;
@@ -173,52 +171,31 @@ static bool instruction_uniform(const analysis *a, uint32_t block, LLVMValueRef 
     }
 }
 
-// Nothing but a return lies behind this block.
-static bool only_returns(const lower_cfg *cfg, uint32_t block)
-{
-    for (uint32_t hops = 0; block != CFG_NONE && hops < cfg->count; hops++) {
-        LLVMValueRef i = LLVMGetFirstInstruction(cfg->block[block]);
-        if (LLVMIsAReturnInst(i))
-            return true;
-        if (!LLVMIsATerminatorInst(i) || cfg->succ_count[block] != 1)
-            return false;
-        block = cfg->succ[block][0];
-    }
-    return false;
-}
-
-// `if (i >= n) return;`: the lanes that stay still do everything together.
-static bool only_drops_lanes(const lower_cfg *cfg, uint32_t block)
-{
-    uint32_t meet = cfg->ipdom[block];
-    if (meet != CFG_NONE && !only_returns(cfg, meet))
-        return false;
-    uint32_t staying = 0;
-    for (uint32_t k = 0; k < cfg->succ_count[block]; k++)
-        staying += !only_returns(cfg, cfg->succ[block][k]);
-    return staying <= 1;
-}
-
-// Lanes part at this branch: until they meet again, nothing there happens for all of them at once. What joins at
-// the meeting point differs too, so its phis are marked through `joins`.
-static void mark_divergence(analysis *a, uint32_t block, bool *joins)
+// Lanes part at this branch. They meet again at its post-dominator, and wait for each other there, so that
+// what lanes on one side compute alike stays alike; but a phi where paths from different sides come together
+// differs. A loop that lanes leave one by one is such a branch too: inside it those that stay are together,
+// and its values reach the outside only through the phis of loop-closed form.
+static void mark_joins(analysis *a, uint32_t block, bool *joins)
 {
     const lower_cfg *cfg = a->u->cfg;
-    if (only_drops_lanes(cfg, block))
-        return;
+    uint32_t meet = cfg->ipdom[block];
+    uint8_t *sides = lower_alloc(cfg->count, sizeof *sides);
     bool *seen = lower_alloc(cfg->count, sizeof *seen);
-    cfg_reach_until(cfg, block, cfg->ipdom[block], seen);
-    for (uint32_t b = 0; b < cfg->count; b++) {
-        if (!seen[b] || a->u->divergent[b])
+    for (uint32_t k = 0; k < cfg->succ_count[block]; k++) {
+        uint32_t to = cfg->succ[block][k];
+        if (to == meet)
             continue;
-        a->u->divergent[b] = true;
-        a->changed = true;
+        memset(seen, 0, cfg->count * sizeof *seen);
+        seen[to] = true;
+        cfg_reach_until(cfg, to, meet, seen);
+        for (uint32_t b = 0; b < cfg->count; b++)
+            sides[b] += seen[b] && sides[b] < 2;
     }
-    if (cfg->ipdom[block] != CFG_NONE && !joins[cfg->ipdom[block]]) {
-        joins[cfg->ipdom[block]] = true;
-        a->changed = true;
-    }
+    for (uint32_t b = 0; b < cfg->count; b++)
+        if ((sides[b] > 1 || b == meet) && !joins[b])
+            a->changed = joins[b] = true;
     free(seen);
+    free(sides);
 }
 
 static bool parts_lanes(const analysis *a, LLVMValueRef terminator)
@@ -236,7 +213,7 @@ static void analyse_block(analysis *a, uint32_t block, bool *joins, bool *done)
         if (!uniform_value(u, i))
             continue;
         bool joined = LLVMIsAPHINode(i) && joins[block];
-        if (joined || !instruction_uniform(a, block, i)) {
+        if (joined || !instruction_uniform(a, i)) {
             map_put(&u->varying, i, 1);
             a->changed = true;
         }
@@ -244,7 +221,7 @@ static void analyse_block(analysis *a, uint32_t block, bool *joins, bool *done)
     LLVMValueRef end = LLVMGetBasicBlockTerminator(ref);
     if (!done[block] && parts_lanes(a, end)) {
         done[block] = true;
-        mark_divergence(a, block, joins);
+        mark_joins(a, block, joins);
     }
 }
 
@@ -253,7 +230,6 @@ lower_uniform *uniform_analyse(const lower_cfg *cfg)
     analysis a = {.u = lower_alloc(1, sizeof *a.u)};
     a.layout = LLVMGetModuleDataLayout(LLVMGetGlobalParent(cfg->function));
     a.u->cfg = cfg;
-    a.u->divergent = lower_alloc(cfg->count, sizeof *a.u->divergent);
     bool *joins = lower_alloc(cfg->count, sizeof *joins);
     bool *done = lower_alloc(cfg->count, sizeof *done);
     for (uint32_t b = 0; b < cfg->count; b++)
