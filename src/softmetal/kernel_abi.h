@@ -62,6 +62,7 @@ typedef struct sm_group {
     sm_u32 threads;     // product of size
     sm_u32 simds;       // simdgroups_per_threadgroup
     sm_u8 *memory;      // dynamic threadgroup memory
+    sm_u8 *variables;   // threadgroup variables inside the kernel
 } sm_group;
 
 // Where the lanes of one simdgroup meet. A lane stores at in[k][lane * sizeof(T)], synchronises with an

@@ -58,6 +58,7 @@ uint64_t sm_job_run(sm_job *job, sm_worker *worker, uint64_t offer_after_ns)
     }
     sm_fault_install();
     worker->group.memory = worker->memory;
+    worker->group.variables = worker->variables;
     if (sigsetjmp(worker->escape, 0)) {
         take_fault(job, worker);
         return 0;

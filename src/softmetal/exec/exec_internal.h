@@ -30,7 +30,9 @@ typedef struct sm_worker {
     uint32_t shape[3]; // the rows in `state` are for groups of this size
     uint8_t *frames;
     size_t frames_bytes;
-    uint8_t *memory; // dynamic threadgroup memory
+    uint8_t *memory;    // dynamic threadgroup memory
+    uint8_t *variables; // threadgroup variables
+    size_t variables_bytes;
     // leaving a kernel by force
     sigjmp_buf escape;
     volatile sig_atomic_t in_kernel;

@@ -27,6 +27,7 @@ static void worker_free(void *pointer)
     if (worker->frames_bytes)
         munmap(worker->frames, worker->frames_bytes);
     free(worker->memory);
+    free(worker->variables);
     free(worker);
 }
 
@@ -62,13 +63,28 @@ sm_worker *sm_worker_current(void)
     return worker ? worker : worker_new();
 }
 
+static int prepare_variables(sm_worker *worker, size_t bytes)
+{
+    if (bytes <= worker->variables_bytes)
+        return 0;
+    bytes = (bytes + 4095) & ~(size_t)4095;
+    uint8_t *variables = aligned_alloc(4096, bytes);
+    if (!variables)
+        return -ENOMEM;
+    free(worker->variables);
+    worker->variables = variables;
+    worker->variables_bytes = bytes;
+    return 0;
+}
+
 // Room for the frames of a whole threadgroup; pages are only touched as kernels use them.
 int sm_worker_prepare(sm_worker *worker, const sm_kernel *kernel, const sm_launch *launch)
 {
     size_t threads = (size_t)launch->group_size[0] * launch->group_size[1] * launch->group_size[2];
     size_t need = (threads + SM_LANES - 1) / SM_LANES * kernel->frame_bytes;
-    if (need <= worker->frames_bytes)
-        return 0;
+    int error = prepare_variables(worker, kernel->static_threadgroup_bytes);
+    if (error != 0 || need <= worker->frames_bytes)
+        return error;
     need = (need + 65535) & ~(size_t)65535;
     void *frames =
         mmap(NULL, need, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

@@ -13,6 +13,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// The kernel on its way.
+typedef struct lower_unit {
+    LLVMContextRef context;
+    LLVMModuleRef module;
+    LLVMTargetMachineRef machine;
+    LLVMTargetDataRef layout;
+    LLVMValueRef kernel;        // sm_kernel_thread
+    uint32_t threadgroup_bytes; // of its threadgroup variables
+} lower_unit;
+
 void lower_fail(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 void *lower_alloc(size_t count, size_t size); // zeroed; never returns NULL
 
@@ -70,6 +80,9 @@ typedef enum lower_builtin {
 lower_builtin builtin_of(LLVMValueRef instruction); // BUILTIN_NONE unless it is a call of one
 bool builtin_is_sync(lower_builtin builtin);
 bool builtin_is_uniform(lower_builtin builtin); // the same value in every lane of a row and a simdgroup
+
+// ---- threadgroup.c: thread-local globals become places in the group's memory ----
+void threadgroup_place(lower_unit *unit);
 
 // ---- uniform.c ----
 typedef struct lower_uniform {
@@ -131,14 +144,6 @@ lower_live *live_analyse(const lower_cfg *cfg, const lower_sites *sites, const l
                          LLVMTargetDataRef layout);
 
 // ---- region.c ----
-typedef struct lower_unit {
-    LLVMContextRef context;
-    LLVMModuleRef module;
-    LLVMTargetMachineRef machine;
-    LLVMTargetDataRef layout;
-    LLVMValueRef kernel; // sm_kernel_thread
-    bool has_syncs;
-} lower_unit;
 // Makes the region function of one site.
 LLVMValueRef region_build(const lower_unit *unit, const lower_cfg *cfg, const lower_sites *sites,
                           const lower_live *live, const lower_uniform *uniform, uint32_t site);

@@ -60,6 +60,11 @@ static void open_unit(lower_unit *unit, const char *path)
     unit->kernel = LLVMGetNamedFunction(unit->module, "sm_kernel_thread");
     if (!unit->kernel || LLVMIsDeclaration(unit->kernel))
         lower_fail("%s: no sm_kernel_thread in it", path);
+    // The lists of what must stay would outlive the kernel function, which goes.
+    static const char *const keep[] = {"llvm.used", "llvm.compiler.used"};
+    for (size_t i = 0; i < sizeof keep / sizeof *keep; i++)
+        if (LLVMGetNamedGlobal(unit->module, keep[i]))
+            LLVMDeleteGlobal(LLVMGetNamedGlobal(unit->module, keep[i]));
 }
 
 // Only a recursive function or one called through a pointer is left after inlining; it has no lanes to ask
@@ -113,6 +118,7 @@ int main(int count, char **words)
     open_unit(&unit, c.input);
     passes_prepare(&unit);
     check_inlined(&unit);
+    threadgroup_place(&unit);
     cut(&unit);
     LLVMDeleteFunction(unit.kernel);
     char *message = NULL;

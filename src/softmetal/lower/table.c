@@ -3,15 +3,6 @@
 #include "kernel_abi.h"
 #include "lower.h"
 
-static uint64_t threadgroup_bytes(const lower_unit *unit)
-{
-    uint64_t bytes = 0;
-    for (LLVMValueRef g = LLVMGetFirstGlobal(unit->module); g; g = LLVMGetNextGlobal(g))
-        if (LLVMIsThreadLocal(g) && !LLVMIsDeclaration(g))
-            bytes += (LLVMABISizeOfType(unit->layout, LLVMGlobalGetValueType(g)) + 15) & ~15ull;
-    return bytes;
-}
-
 static LLVMValueRef site_table(const lower_unit *unit, const lower_sites *sites, LLVMValueRef *regions)
 {
     LLVMTypeRef i32 = LLVMInt32TypeInContext(unit->context);
@@ -43,7 +34,7 @@ void table_build(const lower_unit *unit, const lower_sites *sites, const lower_l
         LLVMConstInt(i32, SM_ABI_VERSION, 0),
         LLVMConstInt(i32, sites->count, 0),
         LLVMConstInt(i32, live->frame_bytes, 0),
-        LLVMConstInt(i32, threadgroup_bytes(unit), 0),
+        LLVMConstInt(i32, unit->threadgroup_bytes, 0),
         count,
         layouts ? layouts : LLVMConstNull(pointer),
         site_table(unit, sites, regions),

@@ -69,6 +69,8 @@ static int base_of(const analysis *a, LLVMValueRef pointer)
     if (!LLVMIsALoadInst(base))
         return BASE_UNKNOWN;
     LLVMValueRef from = LLVMGetOperand(base, 0);
+    if (builtin_of(strip_address(from)) == BUILTIN_GROUP)
+        return BASE_PRIVATE; // threadgroup memory
     if (builtin_of(strip_address(from)) != BUILTIN_ARGS)
         return BASE_UNKNOWN;
     long offset = constant_offset(a, from);

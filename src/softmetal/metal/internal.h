@@ -23,6 +23,7 @@ typedef struct sm_settings {
     bool zero_samples;        // SOFTMETAL_FAULT=zero-samples
     bool error_samples;       // SOFTMETAL_FAULT=error-samples
     long fail_allocation;     // SOFTMETAL_FAULT=fail-alloc:N : the Nth resource allocation (from 0) gives nil; -1 none
+    const char *log_path;     // SOFTMETAL_LOG=file : the execution log (execution_log.h); NULL none
 } sm_settings;
 const sm_settings *sm_get_settings(void); // unknown values: one line on stderr naming the right ones, default used
 
@@ -85,7 +86,11 @@ NSUInteger sm_icb_size(id<MTLIndirectCommandBuffer> icb);
 const sm_indirect_command *sm_icb_command(id<MTLIndirectCommandBuffer> icb, NSUInteger i);
 BOOL sm_icb_inherits_pipeline(id<MTLIndirectCommandBuffer> icb);
 BOOL sm_icb_inherits_buffers(id<MTLIndirectCommandBuffer> icb);
-// Kernel log output goes to the command buffer's or the device's log state, else to stderr.
+// Playback of the blit encoder's copyIndirectCommandBuffer:; ranges were checked when it was encoded.
+void sm_icb_copy(id<MTLIndirectCommandBuffer> source, NSRange range, id<MTLIndirectCommandBuffer> destination,
+                 NSUInteger index);
+// Kernel log output goes to the command buffer's or the device's log state, else to stderr. The submission side
+// passes the log state (of the command buffer's descriptor, else of the queue's) or NULL as sm_launch.log_context.
 sm_log_fn sm_log_function(void);
 
 // ---- capture, told by the submission side (capture.m) ----
@@ -99,6 +104,7 @@ void sm_capture_committed(id command_buffer);
 NSDictionary *sm_command_buffer_description(id<MTLCommandBuffer> command_buffer);
 // Every pipeline state that the command buffer dispatches.
 NSSet *sm_command_buffer_pipelines(id<MTLCommandBuffer> command_buffer);
+id sm_debug_innermost(id object); // the driver's object behind any number of wrappers
 
 NSError *sm_error(NSString *domain, NSInteger code, NSString *text); // NSLocalizedDescriptionKey = text
 

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+// packed_vec<T, N>: vectors with the alignment of their element, for memory shared with the host. Arithmetic gives
+// ordinary vectors.
+#pragma once
+#include "msl_vector.h"
+
+namespace metal {
+#define SM_PACKED_MEMBERS(N)                                                                                 \
+    packed_vec() = default;                                                                                  \
+    constexpr packed_vec(T s) : packed_vec(vec<T, N>(s)) {}                                                  \
+    template <class U>                                                                                       \
+    constexpr explicit packed_vec(const vec<U, N> &from)                                                     \
+        requires(!is_same_v<U, T>)                                                                           \
+        : packed_vec(vec<T, N>(from))                                                                        \
+    {                                                                                                        \
+    }                                                                                                        \
+    template <class... A>                                                                                    \
+    constexpr packed_vec(A... parts)                                                                         \
+        requires(sizeof...(A) > 1 && is_constructible_v<vec<T, N>, A...>)                                    \
+        : packed_vec(vec<T, N>(parts...))                                                                    \
+    {                                                                                                        \
+    }                                                                                                        \
+    template <class U>                                                                                       \
+    constexpr explicit operator vec<U, N>() const                                                            \
+        requires(!is_same_v<U, T>)                                                                           \
+    {                                                                                                        \
+        return vec<U, N>((vec<T, N>)*this);                                                                  \
+    }                                                                                                        \
+    template <class I>                                                                                       \
+    constexpr T &operator[](I i)                                                                             \
+    {                                                                                                        \
+        return (&x)[(size_t)i];                                                                              \
+    }                                                                                                        \
+    template <class I>                                                                                       \
+    constexpr const T &operator[](I i) const                                                                 \
+    {                                                                                                        \
+        return (&x)[(size_t)i];                                                                              \
+    }                                                                                                        \
+    friend constexpr vec<T, N> operator-(const packed_vec &p) { return -(vec<T, N>)p; }                      \
+    friend constexpr vec<T, N> operator+(const packed_vec &p) { return p; }                                  \
+    SM_PACKED_OPERATOR(N, vec<T SM_COMMA N>, +)                                                              \
+    SM_PACKED_OPERATOR(N, vec<T SM_COMMA N>, -)                                                              \
+    SM_PACKED_OPERATOR(N, vec<T SM_COMMA N>, *)                                                              \
+    SM_PACKED_OPERATOR(N, vec<T SM_COMMA N>, /)                                                              \
+    SM_PACKED_OPERATOR(N, vec<T SM_COMMA N>, %)                                                              \
+    SM_PACKED_OPERATOR(N, vec<T SM_COMMA N>, &)                                                              \
+    SM_PACKED_OPERATOR(N, vec<T SM_COMMA N>, |)                                                              \
+    SM_PACKED_OPERATOR(N, vec<T SM_COMMA N>, ^)                                                              \
+    SM_PACKED_OPERATOR(N, vec<T SM_COMMA N>, <<)                                                             \
+    SM_PACKED_OPERATOR(N, vec<T SM_COMMA N>, >>)                                                             \
+    SM_PACKED_OPERATOR(N, vec<bool SM_COMMA N>, ==)                                                          \
+    SM_PACKED_OPERATOR(N, vec<bool SM_COMMA N>, !=)                                                          \
+    SM_PACKED_OPERATOR(N, vec<bool SM_COMMA N>, <)                                                           \
+    SM_PACKED_OPERATOR(N, vec<bool SM_COMMA N>, <=)                                                          \
+    SM_PACKED_OPERATOR(N, vec<bool SM_COMMA N>, >)                                                           \
+    SM_PACKED_OPERATOR(N, vec<bool SM_COMMA N>, >=)                                                          \
+    SM_PACKED_ASSIGN(N, +)                                                                                   \
+    SM_PACKED_ASSIGN(N, -)                                                                                   \
+    SM_PACKED_ASSIGN(N, *)                                                                                   \
+    SM_PACKED_ASSIGN(N, /)                                                                                   \
+    SM_PACKED_ASSIGN(N, %)                                                                                   \
+    SM_PACKED_ASSIGN(N, &)                                                                                   \
+    SM_PACKED_ASSIGN(N, |)                                                                                   \
+    SM_PACKED_ASSIGN(N, ^)                                                                                   \
+    SM_PACKED_ASSIGN(N, <<)                                                                                  \
+    SM_PACKED_ASSIGN(N, >>)                                                                                  \
+    SM_SWIZZLES##N
+#define SM_COMMA ,
+
+// Every mixture is spelled out: with conversions both ways between packed_vec and vec, fewer would be ambiguous.
+#define SM_PACKED_OPERATOR(N, R, op)                                                                         \
+    friend constexpr R operator op(const packed_vec & p, const packed_vec & q)                               \
+    {                                                                                                        \
+        return (vec<T, N>)p op(vec<T, N>) q;                                                                 \
+    }                                                                                                        \
+    friend constexpr R operator op(const packed_vec & p, const vec<T, N> &q) { return (vec<T, N>)p op q; }   \
+    friend constexpr R operator op(const vec<T, N> &p, const packed_vec & q) { return p op(vec<T, N>) q; }   \
+    friend constexpr R operator op(const packed_vec & p, T q) { return (vec<T, N>)p op vec<T, N>(q); }       \
+    friend constexpr R operator op(T p, const packed_vec & q) { return vec<T, N>(p) op(vec<T, N>) q; }
+#define SM_PACKED_ASSIGN(N, op)                                                                              \
+    friend constexpr packed_vec &operator op##=(packed_vec & p, const vec<T, N> &q)                          \
+    {                                                                                                        \
+        return p = packed_vec((vec<T, N>)p op q);                                                            \
+    }
+
+template <class T>
+struct packed_vec<T, 2> {
+    union {
+        struct {
+            T x, y;
+        };
+        struct {
+            T r, g;
+        };
+    };
+    constexpr packed_vec(const vec<T, 2> &from) : x(from.x), y(from.y) {}
+    constexpr operator vec<T, 2>() const { return vec<T, 2>(x, y); }
+    SM_PACKED_MEMBERS(2)
+};
+template <class T>
+struct packed_vec<T, 3> {
+    union {
+        struct {
+            T x, y, z;
+        };
+        struct {
+            T r, g, b;
+        };
+    };
+    constexpr packed_vec(const vec<T, 3> &from) : x(from.x), y(from.y), z(from.z) {}
+    constexpr operator vec<T, 3>() const { return vec<T, 3>(x, y, z); }
+    SM_PACKED_MEMBERS(3)
+};
+template <class T>
+struct packed_vec<T, 4> {
+    union {
+        struct {
+            T x, y, z, w;
+        };
+        struct {
+            T r, g, b, a;
+        };
+    };
+    constexpr packed_vec(const vec<T, 4> &from) : x(from.x), y(from.y), z(from.z), w(from.w) {}
+    constexpr operator vec<T, 4>() const { return vec<T, 4>(x, y, z, w); }
+    SM_PACKED_MEMBERS(4)
+};
+} // namespace metal
+
+#define SM_PACKED_NAMES(T)                                                                                   \
+    namespace metal {                                                                                        \
+    typedef packed_vec<T, 2> packed_##T##2;                                                                  \
+    typedef packed_vec<T, 3> packed_##T##3;                                                                  \
+    typedef packed_vec<T, 4> packed_##T##4;                                                                  \
+    }                                                                                                        \
+    using metal::packed_##T##2;                                                                              \
+    using metal::packed_##T##3;                                                                              \
+    using metal::packed_##T##4;
+SM_EACH_ELEMENT(SM_PACKED_NAMES)
+#undef SM_PACKED_NAMES
+#undef SM_COMMA
