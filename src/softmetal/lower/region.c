@@ -24,6 +24,7 @@ typedef struct builder {
     LLVMBasicBlockRef *copy;  // by block
     LLVMBasicBlockRef *leave; // by site, and [count] for the return
     LLVMValueRef *local;      // by variable: its stand-in here
+    LLVMValueRef *held;       // by variable: what its cell holds as a turn begins
     LLVMValueRef *cell;       // by variable: uniform value to write back
     LLVMValueRef builtin[BUILTIN_COUNT];
     LLVMValueRef lane64, next_local, least, most, step;
@@ -172,7 +173,8 @@ static void build_cells(builder *r)
         if (!variable->uniform || !variable->in_frame)
             continue;
         LLVMValueRef from = at_offset(r, r->frame, variable->offset);
-        LLVMBuildStore(r->b, LLVMBuildLoad2(r->b, variable->type, from, ""), r->cell[v]);
+        r->held[v] = LLVMBuildLoad2(r->b, variable->type, from, "");
+        LLVMBuildStore(r->b, r->held[v], r->cell[v]);
     }
 }
 
@@ -203,8 +205,7 @@ static void load_live(builder *r)
             continue;
         LLVMValueRef value;
         if (variable->uniform) {
-            value = LLVMBuildLoad2(r->b, variable->type, at_offset(r, r->frame, variable->offset), "");
-            parallel(r, value);
+            value = r->held[v];
         } else {
             LLVMTypeRef type = memory_type(r, variable->type);
             value = parallel(r, LLVMBuildLoad2(r->b, type, frame_address(r, v), ""));
@@ -299,15 +300,8 @@ static void mark_access(builder *r, LLVMValueRef copy)
     parallel(r, copy);
 }
 
-static void copy_instruction(builder *r, LLVMValueRef old)
+static LLVMValueRef copy_mapped(builder *r, LLVMValueRef old)
 {
-    lower_builtin builtin = builtin_of(old);
-    if (LLVMIsAAllocaInst(old) || builtin_is_sync(builtin))
-        return;
-    if (builtin != BUILTIN_NONE) {
-        map_put(&r->value, old, (uintptr_t)r->builtin[builtin]);
-        return;
-    }
     LLVMValueRef copy = LLVMInstructionClone(old);
     LLVMInsertIntoBuilder(r->b, copy);
     int n = LLVMGetNumOperands(copy);
@@ -316,8 +310,70 @@ static void copy_instruction(builder *r, LLVMValueRef old)
         if (!LLVMValueIsBasicBlock(operand))
             LLVMSetOperand(copy, (unsigned)k, mapped(r, operand));
     }
-    mark_access(r, copy);
     map_put(&r->value, old, (uintptr_t)copy);
+    return copy;
+}
+
+static bool is_hoistable(const builder *r, const lower_map *stored, LLVMValueRef i)
+{
+    if (LLVMIsATerminatorInst(i) || LLVMIsAAllocaInst(i) || LLVMIsAStoreInst(i) || LLVMIsAAtomicRMWInst(i) ||
+        LLVMIsAAtomicCmpXchgInst(i) || !uniform_value(r->uniform, i))
+        return false;
+    if (LLVMIsACallInst(i))
+        return LLVMIsAIntrinsicInst(i) && LLVMGetTypeKind(LLVMTypeOf(i)) != LLVMVoidTypeKind;
+    int n = LLVMGetNumOperands(i);
+    uintptr_t known;
+    for (int k = 0; k < n; k++) {
+        LLVMValueRef operand = LLVMGetOperand(i, (unsigned)k);
+        if (LLVMIsAAllocaInst(operand)) {
+            bool load = LLVMIsALoadInst(i) && map_get(&r->live->index, operand, &known);
+            if (!load || !r->held[known] || map_or(stored, operand, 0))
+                return false;
+        } else if (LLVMIsAInstruction(operand) && !map_get(&r->value, operand, &known)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// What the region does first and alike in all lanes is done once, before the loop over them.
+static void hoist_uniform(builder *r)
+{
+    LLVMBasicBlockRef block = r->cfg->block[r->sites->site[r->site].block];
+    lower_map stored = {0};
+    uintptr_t v;
+    r->value = (lower_map){0};
+    for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i)) {
+        lower_builtin builtin = builtin_of(i);
+        if (LLVMIsAStoreInst(i))
+            map_put(&stored, LLVMGetOperand(i, 1), 1);
+        if (builtin == BUILTIN_GROUP || builtin == BUILTIN_ARGS || builtin == BUILTIN_SIMD)
+            map_put(&r->value, i,
+                    (uintptr_t)(builtin == BUILTIN_GROUP  ? r->group
+                                : builtin == BUILTIN_ARGS ? r->args
+                                                          : r->simd));
+        else if (!is_hoistable(r, &stored, i))
+            continue;
+        else if (LLVMIsALoadInst(i) && map_get(&r->live->index, LLVMGetOperand(i, 0), &v))
+            map_put(&r->value, i, (uintptr_t)r->held[v]);
+        else
+            copy_mapped(r, i);
+    }
+}
+
+static void copy_instruction(builder *r, LLVMValueRef old)
+{
+    uintptr_t hoisted;
+    if (map_get(&r->value, old, &hoisted))
+        return;
+    lower_builtin builtin = builtin_of(old);
+    if (LLVMIsAAllocaInst(old) || builtin_is_sync(builtin))
+        return;
+    if (builtin != BUILTIN_NONE) {
+        map_put(&r->value, old, (uintptr_t)r->builtin[builtin]);
+        return;
+    }
+    mark_access(r, copy_mapped(r, old));
 }
 
 static void copy_terminator(builder *r, LLVMValueRef old)
@@ -517,11 +573,14 @@ LLVMValueRef region_build(const lower_unit *unit, const lower_cfg *cfg, const lo
     r.leave = lower_alloc(sites->count + 1, sizeof *r.leave);
     r.local = lower_alloc(live->count, sizeof *r.local);
     r.cell = lower_alloc(live->count, sizeof *r.cell);
+    r.held = lower_alloc(live->count, sizeof *r.held);
     make_metadata(&r);
     declare(&r);
     LLVMValueRef count = build_entry(&r, first);
     LLVMBuildBr(r.b, r.turn);
     build_turn(&r);
+    if (site)
+        hoist_uniform(&r);
     LLVMBuildBr(r.b, r.loop);
     LLVMPositionBuilderAtEnd(r.b, r.loop);
     LLVMValueRef i = LLVMBuildPhi(r.b, r.i32, "i");
