@@ -87,8 +87,9 @@ typedef struct sm_row {
     sm_u32 flags; // SM_ROW_...
 } sm_row;
 
-#define SM_ROW_LAST 1u  // the last row of this step: write back what is uniform over the simdgroup
-#define SM_ROW_ALONE 2u // the only row of this step: may go round a loop that leads back to the same site
+// The only row of this step: it may go round a loop that leads back to the same site, and writes what is uniform over
+// the simdgroup in place. Other rows write it to the second copy, since the rows after them must still see the first.
+#define SM_ROW_ALONE 1u
 
 #define SM_SITE_DONE 0xffffu     // the thread has returned
 #define SM_SITE_DIVERGED 0xfffeu // returned by a region: look at sm_simd.next
@@ -116,6 +117,7 @@ typedef struct sm_kernel {
     sm_u32 abi;
     sm_u32 sites;
     sm_u32 frame_bytes;              // per simdgroup
+    sm_u32 uniform_bytes;            // at its start: uniform values, then their second copy of the same size
     sm_u32 static_threadgroup_bytes; // threadgroup variables inside the kernel
     sm_u32 arg_layouts_count;
     const sm_arg_layout *arg_layouts;

@@ -67,8 +67,9 @@ int sm_attribute_number(sm_unit *unit, const sm_attribute *attribute, uint32_t l
     if (!sm_evaluate(unit, attribute->from, attribute->to, &value))
         return sm_error_at(unit, attribute->name, "'%s' attribute requires an integer constant", name);
     if (value < 0 || value >= limit)
-        return sm_error_at(unit, attribute->name, "'%s' attribute parameter is out of bounds: must be between 0 and %u",
-                           name, limit - 1);
+        return sm_error_at(unit, attribute->name,
+                           "'%s' attribute parameter is out of bounds: must be between 0 and %u", name,
+                           limit - 1);
     *out = (uint32_t)value;
     return 0;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The cache of compiled libraries and pipelines: <folder>/<SHA-256><suffix>, written to a temporary name and renamed.
-// The only reader of SOFTMETAL_CACHE and SOFTMETAL_CACHE_SIZE. Never removes a file that is not a cache file.
+// The cache of compiled libraries and pipelines: <folder>/<SHA-256><suffix>, written to a temporary name and
+// renamed. The only reader of SOFTMETAL_CACHE and SOFTMETAL_CACHE_SIZE. Never removes a file that is not a
+// cache file.
 #define _GNU_SOURCE
 #include "cache.h"
 #include "text.h"
@@ -26,6 +27,7 @@ typedef struct trailer {
 
 static struct {
     pthread_once_t once;
+    atomic_bool opened, closed;
     char *folder;
     bool is_private;
     pid_t owner; // of the private folder: a forked child must not remove it
@@ -113,7 +115,7 @@ static void open_private(void)
     cache.owner = getpid();
 }
 
-static void open_cache(void)
+static void choose_folder(void)
 {
     const char *set = secure_getenv("SOFTMETAL_CACHE");
     cache.limit_bytes = parse_size(secure_getenv("SOFTMETAL_CACHE_SIZE"));
@@ -131,18 +133,29 @@ static void open_cache(void)
     if (absolute) {
         cache.folder = absolute;
     } else {
-        fprintf(stderr, "softmetal: cache %s cannot be used (%s); using a temporary one\n", path ? path : "folder",
-                strerror(err ? -err : errno));
+        fprintf(stderr, "softmetal: cache %s cannot be used (%s); using a temporary one\n",
+                path ? path : "folder", strerror(err ? -err : errno));
         open_private();
     }
     free(path);
+}
+
+// Threads of the host may still be compiling while the process exits: whichever comes second, the removal or
+// the making of the folder, sees the other.
+static void open_cache(void)
+{
+    choose_folder();
+    atomic_store(&cache.opened, true);
+    if (atomic_load(&cache.closed) && cache.is_private)
+        rmdir(cache.folder);
 }
 
 char *sm_cache_path(const char *key, const char *suffix)
 {
     char *path = NULL;
     pthread_once(&cache.once, open_cache);
-    if (!cache.folder || asprintf(&path, "%s/%s%s", cache.folder, key, suffix) < 0)
+    if (!cache.folder || atomic_load(&cache.closed) ||
+        asprintf(&path, "%s/%s%s", cache.folder, key, suffix) < 0)
         return NULL;
     return path;
 }
@@ -176,11 +189,12 @@ static bool is_cache_name(const char *name)
 
 static cached_file *list_files(DIR *dir, size_t *count, uint64_t *total)
 {
+    int fd = dirfd(dir);
     cached_file *files = NULL;
     size_t capacity = 0;
-    for (struct dirent *entry; (entry = readdir(dir));) {
+    for (struct dirent *entry; fd >= 0 && (entry = readdir(dir));) {
         struct stat st;
-        if (!is_cache_name(entry->d_name) || fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+        if (!is_cache_name(entry->d_name) || fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
             !S_ISREG(st.st_mode) || !sm_grow((void **)&files, &capacity, *count, sizeof(*files)))
             continue;
         char *name = strdup(entry->d_name);
@@ -193,13 +207,14 @@ static cached_file *list_files(DIR *dir, size_t *count, uint64_t *total)
     return files;
 }
 
-// Files of other processes' running builds are young; an old temporary file was left by a killed process.
+// What was used a moment ago may be needed by a running build; an old temporary file was left by a killed
+// process.
 static bool must_go(const cached_file *file, uint64_t total, int64_t now_ns)
 {
-    const int64_t hour_ns = 3600ll * 1000000000;
+    const int64_t second_ns = 1000000000, age_ns = now_ns - file->used_ns;
     if (strncmp(file->name, "tmp-", 4) == 0)
-        return now_ns - file->used_ns > hour_ns;
-    return total > cache.limit_bytes - cache.limit_bytes / 10;
+        return age_ns > 3600 * second_ns;
+    return age_ns > 60 * second_ns && total > cache.limit_bytes - cache.limit_bytes / 10;
 }
 
 static void trim(void)
@@ -207,6 +222,7 @@ static void trim(void)
     DIR *dir = opendir(cache.folder);
     if (!dir)
         return;
+    int fd = dirfd(dir);
     size_t count = 0;
     uint64_t total = 0;
     cached_file *files = list_files(dir, &count, &total);
@@ -218,7 +234,8 @@ static void trim(void)
         qsort(files, count, sizeof(*files), oldest_first);
     for (size_t i = 0; i < count; i++) {
         bool temporary = strncmp(files[i].name, "tmp-", 4) == 0;
-        if ((over || temporary) && must_go(&files[i], total, now_ns) && unlinkat(dirfd(dir), files[i].name, 0) == 0)
+        if (fd >= 0 && (over || temporary) && must_go(&files[i], total, now_ns) &&
+            unlinkat(fd, files[i].name, 0) == 0)
             total -= files[i].size;
         free(files[i].name);
     }
@@ -429,6 +446,14 @@ bool sm_cache_check_plain(const char *key, const char *suffix)
     return good;
 }
 
+bool sm_cache_touch(const char *key, const char *suffix)
+{
+    char *path = sm_cache_path(key, suffix);
+    bool found = path && utimensat(AT_FDCWD, path, NULL, 0) == 0;
+    free(path);
+    return found;
+}
+
 void sm_cache_remove(const char *key, const char *suffix)
 {
     char *path = sm_cache_path(key, suffix);
@@ -437,15 +462,28 @@ void sm_cache_remove(const char *key, const char *suffix)
     free(path);
 }
 
-void sm_cache_close(void)
+static void remove_content(void)
 {
-    if (!cache.is_private || cache.owner != getpid())
-        return;
     DIR *dir = opendir(cache.folder);
-    for (struct dirent *entry; dir && (entry = readdir(dir));)
+    int fd = dir ? dirfd(dir) : -1;
+    for (struct dirent *entry; fd >= 0 && (entry = readdir(dir));)
         if (is_cache_name(entry->d_name))
-            unlinkat(dirfd(dir), entry->d_name, 0);
+            unlinkat(fd, entry->d_name, 0);
     if (dir)
         closedir(dir);
-    rmdir(cache.folder);
+}
+
+void sm_cache_close(void)
+{
+    enum { ATTEMPTS = 20, PAUSE_NS = 5000000 };
+    atomic_store(&cache.closed, true);
+    if (!atomic_load(&cache.opened) || !cache.is_private || cache.owner != getpid())
+        return;
+    // A thread that got a path before may still write a file.
+    for (int i = 0; i < ATTEMPTS; i++) {
+        remove_content();
+        if (rmdir(cache.folder) == 0 || errno != ENOTEMPTY)
+            return;
+        nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
+    }
 }

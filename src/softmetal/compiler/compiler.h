@@ -25,8 +25,8 @@ typedef struct sm_compile_options {
 } sm_compile_options;
 
 // Preprocesses, rewrites and checks. On -EINVAL *log has the compiler's messages with the user's line numbers
-// ("program_source:12:5: error: ..."); on success *log may have warnings or be NULL. Other errors (no compiler
-// found, no space) are told in *log too.
+// ("program_source:12:5: error: ..."); on success *log may have warnings or be NULL. Other errors (no
+// compiler found, no space) are told in *log too.
 int sm_library_create(const char *source, size_t length, const sm_compile_options *options, sm_library **out,
                       char **log);
 sm_library *sm_library_retain(sm_library *library);
@@ -55,9 +55,9 @@ typedef struct sm_constant {
 } sm_constant;
 
 typedef struct sm_function {
-    const char *name;                      // host name
-    uint32_t max_threads;                  // [[max_total_threads_per_threadgroup]], 0 if none
-    const sm_argument *arguments;          // in order of the parameters
+    const char *name;             // host name
+    uint32_t max_threads;         // [[max_total_threads_per_threadgroup]], 0 if none
+    const sm_argument *arguments; // in order of the parameters
     size_t argument_count;
 } sm_function;
 
@@ -75,13 +75,14 @@ typedef struct sm_constant_value {
     uint8_t bytes[32];
 } sm_constant_value;
 
-// Returns at once; a background thread compiles (or takes it from the cache). function must belong to library.
+// Returns at once; a background thread compiles (or takes it from the cache). function must belong to
+// library.
 int sm_pipeline_create(sm_library *library, const sm_function *function, const sm_constant_value *values,
                        size_t value_count, sm_pipeline **out, char **log);
 sm_pipeline *sm_pipeline_retain(sm_pipeline *pipeline);
 void sm_pipeline_release(sm_pipeline *pipeline);
-// Waits until it is compiled, moving it to the front of the queue. On error NULL and *log says why (the caller
-// frees it); asking again gives the same answer.
+// Waits until it is compiled, moving it to the front of the queue. On error NULL and *log says why (the
+// caller frees it); asking again gives the same answer.
 const sm_kernel *sm_pipeline_kernel(sm_pipeline *pipeline, char **log);
 
 // How many compiler runs this process started, for tests and benchmarks ("a second run compiles nothing").

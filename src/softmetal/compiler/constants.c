@@ -17,27 +17,6 @@ static uint32_t find_attribute_start(const sm_unit *unit, uint32_t from, uint32_
     return SM_NO_TOKEN;
 }
 
-// Type of a constant: what stands before the first name, without qualifiers.
-static const char *constant_type(sm_unit *unit, uint32_t from, uint32_t to)
-{
-    static const char *const dropped[] = {"const",     "constant", "static", "constexpr",
-                                          "volatile", "extern",   "inline", NULL};
-    sm_text type = {0};
-    for (uint32_t i = from; i < to; i++) {
-        if (sm_is_attribute(unit, i)) {
-            i = sm_skip(unit, i);
-        } else if (!sm_token_in(unit, i, dropped)) {
-            if (type.length)
-                sm_text_puts(&type, " ");
-            sm_text_add(&type, sm_token_text(unit, i), sm_token_at(unit, i)->length);
-        }
-    }
-    unit->arena.failed |= type.failed;
-    const char *copy = sm_arena_copy(&unit->arena, type.data, type.failed ? 0 : type.length);
-    sm_text_free(&type);
-    return copy;
-}
-
 static int add_constant(sm_unit *unit, uint32_t name, uint32_t attribute, const char *type, const char *scope)
 {
     sm_attributes attributes = {.count = 0};
@@ -51,7 +30,8 @@ static int add_constant(sm_unit *unit, uint32_t name, uint32_t attribute, const 
                  sizeof(sm_unit_constant)))
         return -ENOMEM;
     unit->constants[unit->constant_count++] = (sm_unit_constant){
-        .info = {.name = sm_copy_token(unit, name), .type = type, .index = index, .required = true}, .scope = scope};
+        .info = {.name = sm_copy_token(unit, name), .type = type, .index = index, .required = true},
+        .scope = scope};
     return 0;
 }
 
@@ -63,15 +43,18 @@ static int collect_declaration(sm_unit *unit, uint32_t index, uint32_t attribute
     while (attribute != SM_NO_TOKEN) {
         uint32_t name = attribute - 1;
         if (!sm_is_name(unit, name) || name <= decl->first)
-            return sm_error_at(unit, attribute, "'function_constant' attribute applies to named constants only");
+            return sm_error_at(unit, attribute,
+                               "'function_constant' attribute applies to named constants only");
         if (!type)
-            type = constant_type(unit, decl->first, name);
+            type = sm_type_text(unit, decl->first, name);
+        if (!*type)
+            return sm_error_at(unit, attribute, "a function constant requires a type and a name");
         int err = add_constant(unit, name, attribute, type, sm_scope_name(unit, index));
         if (err)
             return err;
         const char *text = unit->constants[unit->constant_count - 1].info.name;
-        externs = sm_arena_printf(&unit->arena, "%s%sextern const %s %s; extern const bool __sm_fcd_%s", externs,
-                                  *externs ? "; " : "", type, text, text);
+        externs = sm_arena_printf(&unit->arena, "%s%sextern const %s %s; extern const bool __sm_fcd_%s",
+                                  externs, *externs ? "; " : "", type, text, text);
         uint32_t after = sm_skip(unit, attribute) + 1;
         attribute = find_attribute_start(unit, after, decl->last);
     }
@@ -101,9 +84,9 @@ typedef struct data_type {
 } data_type;
 
 static const data_type data_types[] = {
-    {3, 4, "float", "uint"},  {16, 2, "half", "ushort"}, {29, 4, "int", NULL},   {33, 4, "uint", NULL},
-    {37, 2, "short", NULL},   {41, 2, "ushort", NULL},   {45, 1, "char", NULL},  {49, 1, "uchar", NULL},
-    {53, 1, "bool", NULL},    {81, 8, "long", NULL},     {85, 8, "ulong", NULL}, {121, 2, "bfloat", "ushort"},
+    {3, 4, "float", "uint"}, {16, 2, "half", "ushort"}, {29, 4, "int", NULL},   {33, 4, "uint", NULL},
+    {37, 2, "short", NULL},  {41, 2, "ushort", NULL},   {45, 1, "char", NULL},  {49, 1, "uchar", NULL},
+    {53, 1, "bool", NULL},   {81, 8, "long", NULL},     {85, 8, "ulong", NULL}, {121, 2, "bfloat", "ushort"},
 };
 
 static const data_type *find_data_type(uint32_t type, uint32_t *width)
@@ -149,7 +132,8 @@ static int write_value(const sm_constant_value *value, sm_text *out, const char 
     return 0;
 }
 
-static const sm_constant_value *find_value(const sm_constant *constant, const sm_constant_value *values, size_t count)
+static const sm_constant_value *find_value(const sm_constant *constant, const sm_constant_value *values,
+                                           size_t count)
 {
     // The last value set wins; a value set by name wins over one set by index.
     const sm_constant_value *found = NULL;
@@ -179,7 +163,8 @@ int sm_write_constants(const sm_unit_constant *constants, size_t count, const sm
         } else {
             sm_text_printf(out, "%s{}", constant->type);
         }
-        sm_text_printf(out, "; extern const bool __sm_fcd_%s = %s;", constant->name, value ? "true" : "false");
+        sm_text_printf(out, "; extern const bool __sm_fcd_%s = %s;", constant->name,
+                       value ? "true" : "false");
         sm_text_puts(out, *constants[i].scope ? " }\n" : "\n");
     }
     return out->failed ? -ENOMEM : 0;

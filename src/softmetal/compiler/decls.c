@@ -95,8 +95,9 @@ static uint32_t scan_token(scan *s, uint32_t i)
         s->decl.has_address_space = true;
     if (before_params && !s->assigned) {
         s->class_key |= is_class_key(unit, i);
-        s->namespace_key |= sm_token_is(unit, i, "namespace") ||
-                            (sm_token_is(unit, i, "extern") && sm_token_at(unit, i + 1)->kind == SM_TOKEN_STRING);
+        s->namespace_key |=
+            sm_token_is(unit, i, "namespace") ||
+            (sm_token_is(unit, i, "extern") && sm_token_at(unit, i + 1)->kind == SM_TOKEN_STRING);
     }
     if (sm_token_is(unit, i, "=") && !sm_token_is(unit, i - 1, "operator"))
         s->assigned = true;
@@ -159,7 +160,8 @@ int sm_scan_declarations(sm_unit *unit)
             continue;
         }
         scan s = {.unit = unit};
-        s.decl = (sm_decl){.params = SM_NO_TOKEN, .params_end = SM_NO_TOKEN, .body = SM_NO_TOKEN, .scope = scope};
+        s.decl =
+            (sm_decl){.params = SM_NO_TOKEN, .params_end = SM_NO_TOKEN, .body = SM_NO_TOKEN, .scope = scope};
         i = scan_declaration(&s, i);
         if (!sm_grow((void **)&unit->decls, &unit->decl_capacity, unit->decl_count, sizeof(sm_decl)))
             return -ENOMEM;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// With address spaces erased, overloads that differ in nothing else become redefinitions: all but the first are
-// dropped. Helpers also become static, so that a pipeline holds only what its kernel uses.
+// With address spaces erased, overloads that differ in nothing else become redefinitions: all but the first
+// are dropped. Helpers also become static, so that a pipeline holds only what its kernel uses.
 #include "unit.h"
 
 #include <errno.h>
@@ -31,9 +31,9 @@ static void add_words(const sm_unit *unit, uint32_t from, uint32_t to, sm_text *
 // Is the name at i the parameter's name, and not (part of) its type?
 static bool names_parameter(const sm_unit *unit, uint32_t first, uint32_t i)
 {
-    static const char *const type_words[] = {"const",    "volatile", "typename", "struct", "enum", "unsigned",
-                                             "signed",   "long",     "short",    "device", "thread", "constant",
-                                             "threadgroup", NULL};
+    static const char *const type_words[] = {"const",    "volatile", "typename",    "struct", "enum",
+                                             "unsigned", "signed",   "long",        "short",  "device",
+                                             "thread",   "constant", "threadgroup", NULL};
     if (i == first || !sm_is_name(unit, i))
         return false;
     const sm_token *before = sm_token_at(unit, i - 1);
@@ -104,9 +104,11 @@ static bool names_in(const sm_unit *unit, uint32_t from, uint32_t to, const char
 // Where "static" goes in a free helper function; SM_NO_TOKEN where it does not belong.
 static uint32_t static_place(const sm_unit *unit, const sm_decl *decl)
 {
-    static const char *const reasons[] = {"static", "inline", "kernel", "extern",  "constexpr",     "consteval", "typedef",
-                                          "using",  "friend", "asm",    "__asm__", "static_assert", NULL};
-    if (decl->params == SM_NO_TOKEN || decl->is_template || decl->is_instantiation || decl->params == decl->first)
+    static const char *const reasons[] = {"static",    "inline",        "kernel", "extern",   "constexpr",
+                                          "consteval", "typedef",       "using",  "friend",   "asm",
+                                          "__asm__",   "static_assert", "vertex", "fragment", NULL};
+    if (decl->params == SM_NO_TOKEN || decl->is_template || decl->is_instantiation ||
+        decl->params == decl->first)
         return SM_NO_TOKEN;
     if (decl->scope != SM_NO_DECL && unit->decls[decl->scope].kind != SM_DECL_NAMESPACE)
         return SM_NO_TOKEN;

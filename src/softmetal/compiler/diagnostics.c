@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Turns what clang says about the rewritten text into messages about the user's text. Lines are right already,
-// through line markers; columns are found again by looking for the same word in the user's line.
+// Turns what clang says about the rewritten text into messages about the user's text. Lines are right
+// already, through line markers; columns are found again by looking for the same word in the user's line.
 #define _GNU_SOURCE
 #include "diagnostics.h"
 
@@ -122,24 +122,35 @@ static void show_line(span user, size_t column, sm_text *out)
     sm_text_puts(out, "^\n");
 }
 
+// Length of "name:" at the beginning of the line. A precompiled header makes "/any/folder/name:" of it.
+static size_t name_length(span line, const char *name)
+{
+    size_t length = strlen(name), colon = 0;
+    while (colon < line.length && line.at[colon] != ':')
+        colon++;
+    if (colon == line.length || colon < length || memcmp(line.at + colon - length, name, length) != 0)
+        return 0;
+    return colon == length || line.at[colon - length - 1] == '/' ? colon + 1 : 0;
+}
+
 // "name:12:5: error: ..." about the user's text?
 static bool map_line(span line, const sm_message_map *map, sm_text *out)
 {
-    size_t name = strlen(map->file_name);
+    size_t name = name_length(line, map->file_name);
     unsigned number = 0;
     size_t column = 0;
     int used = 0;
     char head[64];
-    if (line.length <= name + 1 || strncmp(line.at, map->file_name, name) != 0 || line.at[name] != ':' || !map->source)
+    if (!name || !map->source)
         return false;
-    snprintf(head, sizeof(head), "%.*s", (int)(line.length - name - 1 < 63 ? line.length - name - 1 : 63),
-             line.at + name + 1);
+    snprintf(head, sizeof(head), "%.*s", (int)(line.length - name < 63 ? line.length - name : 63),
+             line.at + name);
     if (sscanf(head, "%u:%zu: %n", &number, &column, &used) < 2 || !used)
         return false;
     span user = line_number(map->source, number);
     column = user.at ? user_column(map, number, column, user) : column;
     sm_text_printf(out, "%s:%u:%zu: ", map->file_name, number, column);
-    sm_text_add(out, line.at + name + 1 + used, line.length - name - 1 - (size_t)used);
+    sm_text_add(out, line.at + name + used, line.length - name - (size_t)used);
     sm_text_puts(out, "\n");
     if (user.at && column)
         show_line(user, column, out);
@@ -151,7 +162,8 @@ static bool is_summary(span line)
     static const char *const ends[] = {" generated.", " errors generated.", NULL};
     for (int i = 0; ends[i]; i++) {
         size_t length = strlen(ends[i]);
-        if (line.length > length && line.length < 80 && strncmp(line.at + line.length - length, ends[i], length) == 0)
+        if (line.length > length && line.length < 80 &&
+            strncmp(line.at + line.length - length, ends[i], length) == 0)
             return true;
     }
     return false;
@@ -185,7 +197,7 @@ void sm_map_messages(const char *messages, const sm_message_map *map, sm_text *o
 {
     while (messages && *messages) {
         span line = next_line(&messages);
-        if (!line.length || is_summary(line))
+        if (!line.length || is_summary(line) || (map->unit && contains(line, map->unit)))
             continue;
         if (!map_line(line, map, out))
             add_plain(line, map, out);

@@ -6,10 +6,11 @@
 #include "text.h"
 
 typedef struct sm_message_map {
-    const char *file_name;       // as in the line markers
-    const char *source;          // the user's text, or NULL
-    const char *rewritten;       // the text clang saw, or NULL if it saw the user's
-    const char *hidden[2];       // paths of ours: a leading one is cut off
+    const char *file_name; // as in the line markers
+    const char *source;    // the user's text, or NULL
+    const char *rewritten; // the text clang saw, or NULL if it saw the user's
+    const char *hidden[2]; // folders of ours: a leading one is cut off
+    const char *unit;      // a file of ours: lines that name it are left out
 } sm_message_map;
 
 // Adds the messages to *out: columns are moved to the user's line, which is shown with a caret.

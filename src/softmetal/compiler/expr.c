@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Evaluates the small integer expressions that attributes hold: [[buffer(1 + BASE)]], [[function_constant(N)]].
-// Knows literals, the usual operators, and integer constants and enumerators of the source itself.
+// Evaluates the small integer expressions that attributes hold: [[buffer(1 + BASE)]],
+// [[function_constant(N)]]. Knows literals, the usual operators, and integer constants and enumerators of the
+// source itself.
 #include "unit.h"
 
 #include <errno.h>
@@ -74,8 +75,8 @@ static int64_t parse_name(expr *e)
 // "(int)" and the like have no effect on the small numbers that occur here.
 static bool take_cast(expr *e)
 {
-    static const char *const types[] = {"int",  "uint",   "short",    "ushort",   "long",   "ulong", "char", "uchar",
-                                        "bool", "size_t", "unsigned", "uint32_t", "int32_t", NULL};
+    static const char *const types[] = {"int",   "uint", "short",  "ushort",   "long",     "ulong",   "char",
+                                        "uchar", "bool", "size_t", "unsigned", "uint32_t", "int32_t", NULL};
     if (!at(e, "(") || !sm_token_in(e->unit, e->at + 1, types) || !sm_token_is(e->unit, e->at + 2, ")"))
         return false;
     e->at += 3;
@@ -118,8 +119,9 @@ typedef struct operator_row {
 } operator_row;
 
 static const operator_row operators[] = {
-    {"*", 9, '*'},  {"/", 9, '/'},  {"%", 9, '%'},  {"+", 8, '+'}, {"-", 8, '-'}, {"<=", 6, 'l'}, {">=", 6, 'g'},
-    {"==", 5, '='}, {"!=", 5, '!'}, {"&&", 1, 'A'}, {"||", 0, 'O'}, {"&", 4, '&'}, {"^", 3, '^'},  {"|", 2, '|'},
+    {"*", 9, '*'},  {"/", 9, '/'},  {"%", 9, '%'},  {"+", 8, '+'},  {"-", 8, '-'},
+    {"<=", 6, 'l'}, {">=", 6, 'g'}, {"==", 5, '='}, {"!=", 5, '!'}, {"&&", 1, 'A'},
+    {"||", 0, 'O'}, {"&", 4, '&'},  {"^", 3, '^'},  {"|", 2, '|'},
 };
 
 // The operator at the current place; "<<" and ">>" are two tokens.
@@ -145,24 +147,42 @@ static int64_t apply(expr *e, char kind, int64_t a, int64_t b)
         return 0;
     }
     switch (kind) {
-    case '*': return (int64_t)(ua * ub);
-    case '/': return a / b;
-    case '%': return a % b;
-    case '+': return (int64_t)(ua + ub);
-    case '-': return (int64_t)(ua - ub);
-    case 'L': return (int64_t)(ua << (ub & 63));
-    case 'R': return a >> (ub & 63);
-    case '<': return a < b;
-    case '>': return a > b;
-    case 'l': return a <= b;
-    case 'g': return a >= b;
-    case '=': return a == b;
-    case '!': return a != b;
-    case '&': return a & b;
-    case '^': return a ^ b;
-    case '|': return a | b;
-    case 'A': return a && b;
-    default: return a || b;
+    case '*':
+        return (int64_t)(ua * ub);
+    case '/':
+        return a / b;
+    case '%':
+        return a % b;
+    case '+':
+        return (int64_t)(ua + ub);
+    case '-':
+        return (int64_t)(ua - ub);
+    case 'L':
+        return (int64_t)(ua << (ub & 63));
+    case 'R':
+        return a >> (ub & 63);
+    case '<':
+        return a < b;
+    case '>':
+        return a > b;
+    case 'l':
+        return a <= b;
+    case 'g':
+        return a >= b;
+    case '=':
+        return a == b;
+    case '!':
+        return a != b;
+    case '&':
+        return a & b;
+    case '^':
+        return a ^ b;
+    case '|':
+        return a | b;
+    case 'A':
+        return a && b;
+    default:
+        return a || b;
     }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Precompiled headers, two in a chain: the standard library (once per machine and flags) and the user's library
-// on top of it. Runs on any thread; a header is written under a temporary name and renamed.
+// Precompiled headers, two in a chain: the standard library (once per machine and flags) and the user's
+// library on top of it. Runs on any thread; a header is written under a temporary name and renamed.
 #define _GNU_SOURCE
 #include "cache.h"
 #include "library.h"
@@ -14,7 +14,7 @@
 // One standard library header per combination of flags; checked once per process.
 static struct {
     pthread_mutex_t lock;
-    bool ready[2][2];
+    bool checked[2][2];
 } base = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static int precompile(const sm_header_request *request, const char *input, const char *below, const char *key,
@@ -54,39 +54,45 @@ static void base_key(const sm_header_request *request, char key[SM_HASH_TEXT])
     sm_hash_end(&hash, key);
 }
 
-static int ensure_base(const sm_header_request *request, char **path, sm_text *messages)
+static bool exists(const char *key, bool deeply)
 {
-    char key[SM_HASH_TEXT], *input = NULL;
-    int err = 0;
-    base_key(request, key);
-    *path = sm_cache_path(key, ".pch");
-    if (!*path)
+    return deeply ? sm_cache_check_plain(key, ".pch") : sm_cache_touch(key, ".pch");
+}
+
+static int build_base(const sm_header_request *request, const char *key, sm_text *messages)
+{
+    char *input = NULL;
+    if (asprintf(&input, "%s/msl.h", request->tools->stdlib) < 0)
         return -ENOMEM;
-    pthread_mutex_lock(&base.lock);
-    bool *ready = &base.ready[request->fast_math][request->distributed];
-    if (!*ready || access(*path, R_OK) != 0) {
-        *ready = sm_cache_check_plain(key, ".pch");
-        if (!*ready && asprintf(&input, "%s/msl.h", request->tools->stdlib) < 0) {
-            input = NULL;
-            err = -ENOMEM;
-        } else if (!*ready) {
-            err = precompile(request, input, NULL, key, messages);
-            *ready = !err;
-        }
-        free(input);
-    }
-    pthread_mutex_unlock(&base.lock);
-    if (err) {
-        free(*path);
-        *path = NULL;
-    }
+    int err = precompile(request, input, NULL, key, messages);
+    free(input);
     return err;
+}
+
+// One thread makes the standard library's header; the others wait for it.
+static int ensure_base(const sm_header_request *request, const char *key, sm_text *messages)
+{
+    pthread_mutex_lock(&base.lock);
+    bool *checked = &base.checked[request->fast_math][request->distributed];
+    int err = exists(key, !*checked) ? 0 : build_base(request, key, messages);
+    *checked = !err;
+    pthread_mutex_unlock(&base.lock);
+    return err;
+}
+
+bool sm_header_exists(const sm_header_request *request, bool deeply)
+{
+    char below[SM_HASH_TEXT];
+    base_key(request, below);
+    return exists(below, deeply) && exists(request->key, deeply) && sm_cache_touch(request->key, ".cpp");
 }
 
 int sm_header_build(const sm_header_request *request, sm_text *messages)
 {
-    char *input = sm_cache_path(request->key, ".cpp"), *below = NULL;
-    int err = input ? ensure_base(request, &below, messages) : -ENOMEM;
+    char key[SM_HASH_TEXT];
+    base_key(request, key);
+    char *input = sm_cache_path(request->key, ".cpp"), *below = sm_cache_path(key, ".pch");
+    int err = input && below ? ensure_base(request, key, messages) : -ENOMEM;
     if (!err) // the text stays beside the header: clang looks for it when it reads the header
         err = sm_cache_store_plain(request->key, ".cpp", request->text, request->length);
     if (!err)

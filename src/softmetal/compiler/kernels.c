@@ -34,8 +34,8 @@ static const char *const builtins[] = {
     NULL,
 };
 
-static const char *const unsupported_attributes[] = {"texture", "sampler", "stage_in", "payload", "imageblock_data",
-                                                     NULL};
+static const char *const unsupported_attributes[] = {"texture", "sampler",         "stage_in",
+                                                     "payload", "imageblock_data", NULL};
 
 typedef struct parameter {
     sm_argument argument;
@@ -49,13 +49,6 @@ typedef struct parameter_list {
     const char *unsupported;
 } parameter_list;
 
-static bool is_qualifier(const sm_unit *unit, uint32_t i)
-{
-    static const char *const words[] = {"const", "volatile", "restrict", "__restrict", "typename", "*", "&", NULL};
-    return sm_is_address_space(unit, i) || sm_token_in(unit, i, words) ||
-           (sm_token_is(unit, i, "coherent"));
-}
-
 // The name of the parameter in [from, to): the last name before attributes, array bounds and default value.
 static uint32_t find_name(const sm_unit *unit, uint32_t from, uint32_t to)
 {
@@ -65,33 +58,15 @@ static uint32_t find_name(const sm_unit *unit, uint32_t from, uint32_t to)
             uint32_t close = sm_match_angle(unit, i);
             if (close < to)
                 i = close;
-        } else if (sm_token_is(unit, i, "[") || (sm_token_is(unit, i, "(") && name != SM_NO_TOKEN &&
-                                                 !sm_token_is(unit, i + 1, "*") && !sm_token_is(unit, i + 1, "&"))) {
+        } else if (sm_token_is(unit, i, "[") ||
+                   (sm_token_is(unit, i, "(") && name != SM_NO_TOKEN && !sm_token_is(unit, i + 1, "*") &&
+                    !sm_token_is(unit, i + 1, "&"))) {
             i = sm_skip(unit, i);
-        } else if (sm_is_name(unit, i) && !is_qualifier(unit, i)) {
+        } else if (sm_is_name(unit, i) && !sm_is_qualifier(unit, i)) {
             name = i;
         }
     }
     return name;
-}
-
-static const char *type_text(sm_unit *unit, uint32_t from, uint32_t to)
-{
-    sm_text type = {0};
-    for (uint32_t i = from; i < to; i++) {
-        if (sm_is_attribute(unit, i)) {
-            i = sm_skip(unit, i);
-        } else if (!is_qualifier(unit, i) && !sm_token_is(unit, i, "(")) {
-            bool word = sm_is_name(unit, i) && sm_is_name(unit, i - 1);
-            if (type.length && (word || sm_token_is(unit, i - 1, ",")))
-                sm_text_puts(&type, " ");
-            sm_text_add(&type, sm_token_text(unit, i), sm_token_at(unit, i)->length);
-        }
-    }
-    unit->arena.failed |= type.failed;
-    const char *copy = sm_arena_copy(&unit->arena, type.data, type.failed ? 0 : type.length);
-    sm_text_free(&type);
-    return copy;
 }
 
 typedef struct shape {
@@ -126,8 +101,14 @@ static const char *find_builtin(const sm_unit *unit, const sm_attributes *attrib
 
 static bool is_unsupported(const sm_unit *unit, const sm_attributes *attributes, const char *type)
 {
-    static const char *const types[] = {"texture", "depth", "sampler", "metal::texture", "metal::sampler",
-                                        "visible_function_table", "intersection_function_table", NULL};
+    static const char *const types[] = {"texture",
+                                        "depth",
+                                        "sampler",
+                                        "metal::texture",
+                                        "metal::sampler",
+                                        "visible_function_table",
+                                        "intersection_function_table",
+                                        NULL};
     for (int i = 0; unsupported_attributes[i]; i++)
         if (sm_find_attribute(unit, attributes, unsupported_attributes[i]))
             return true;
@@ -137,22 +118,25 @@ static bool is_unsupported(const sm_unit *unit, const sm_attributes *attributes,
     return false;
 }
 
-static int place_parameter(sm_unit *unit, const sm_attributes *attributes, shape s, uint32_t name, parameter *p)
+static int place_parameter(sm_unit *unit, const sm_attributes *attributes, shape s, uint32_t name,
+                           parameter *p)
 {
     const sm_attribute *buffer = sm_find_attribute(unit, attributes, "buffer");
     const sm_attribute *group = sm_find_attribute(unit, attributes, "threadgroup");
     p->argument.kind = SM_ARGUMENT_BUILTIN;
     p->builtin = find_builtin(unit, attributes);
     if (!buffer && !group && (p->builtin || !s.pointer))
-        return p->builtin ? 0
-                          : sm_error_at(unit, name, "invalid type '%s' for input declaration in a kernel function",
-                                        p->argument.type);
+        return p->builtin
+                   ? 0
+                   : sm_error_at(unit, name, "invalid type '%s' for input declaration in a kernel function",
+                                 p->argument.type);
     p->argument.kind = group || (!buffer && s.is_threadgroup) ? SM_ARGUMENT_THREADGROUP : SM_ARGUMENT_BUFFER;
     p->argument.reads = true;
     p->argument.is_constant = s.is_constant;
     p->argument.writes = !s.is_const && !s.is_constant;
     p->placed = buffer || group;
-    return p->placed ? sm_attribute_number(unit, buffer ? buffer : group, SM_MAX_BUFFERS, &p->argument.index) : 0;
+    return p->placed ? sm_attribute_number(unit, buffer ? buffer : group, SM_MAX_BUFFERS, &p->argument.index)
+                     : 0;
 }
 
 static int read_parameter(sm_unit *unit, uint32_t from, uint32_t to, parameter_list *list)
@@ -169,10 +153,11 @@ static int read_parameter(sm_unit *unit, uint32_t from, uint32_t to, parameter_l
     sm_take_attributes(unit, from, to, &attributes);
     parameter *p = &list->items[list->count++];
     *p = (parameter){.argument = {.name = name == SM_NO_TOKEN ? "" : sm_copy_token(unit, name),
-                                  .type = type_text(unit, from, name == SM_NO_TOKEN ? to : name)}};
+                                  .type = sm_type_text(unit, from, name == SM_NO_TOKEN ? to : name)}};
     if (is_unsupported(unit, &attributes, p->argument.type)) {
-        list->unsupported = sm_arena_printf(&unit->arena, "argument '%s' (%s): textures, samplers and tables are not supported",
-                                            p->argument.name, p->argument.type);
+        list->unsupported = sm_arena_printf(
+            &unit->arena, "argument '%s' (%s): textures, samplers and tables are not supported",
+            p->argument.name, p->argument.type);
         p->builtin = "unsupported";
         p->argument.kind = SM_ARGUMENT_BUILTIN;
         return 0;
@@ -265,7 +250,8 @@ static uint32_t find_kernel_word(const sm_unit *unit, const sm_decl *decl)
 {
     uint32_t end = decl->params != SM_NO_TOKEN ? decl->params : decl->last;
     for (uint32_t i = head_start(unit, decl); i < end; i = sm_skip(unit, i) + 1) {
-        if (sm_token_is(unit, i, "kernel") || sm_token_is(unit, i, "vertex") || sm_token_is(unit, i, "fragment"))
+        if (sm_token_is(unit, i, "kernel") || sm_token_is(unit, i, "vertex") ||
+            sm_token_is(unit, i, "fragment"))
             return i;
         if (sm_is_attribute(unit, i))
             for (uint32_t k = i + 2; k < sm_skip(unit, i); k++)
@@ -301,7 +287,8 @@ static int add_kernel(sm_unit *unit, sm_kernel_decl kernel)
     return 0;
 }
 
-static int read_limits(sm_unit *unit, const sm_attributes *attributes, sm_entry *entry, const char **host_name)
+static int read_limits(sm_unit *unit, const sm_attributes *attributes, sm_entry *entry,
+                       const char **host_name)
 {
     const sm_attribute *host = sm_find_attribute(unit, attributes, "host_name");
     const sm_attribute *limit = sm_find_attribute(unit, attributes, "max_total_threads_per_threadgroup");
@@ -373,7 +360,8 @@ static size_t parameter_count(const sm_unit *unit, const sm_decl *decl)
 }
 
 // The kernel that an instantiation names; with a parameter list, the overload with as many parameters.
-static const sm_kernel_decl *find_kernel(const sm_unit *unit, const sm_decl *decl, uint32_t name, bool *overloaded)
+static const sm_kernel_decl *find_kernel(const sm_unit *unit, const sm_decl *decl, uint32_t name,
+                                         bool *overloaded)
 {
     const sm_token *token = sm_token_at(unit, name);
     uint32_t i = sm_map_get(&unit->kernel_names, unit->text + token->offset, token->length);
@@ -390,7 +378,8 @@ static const sm_kernel_decl *find_kernel(const sm_unit *unit, const sm_decl *dec
     return found;
 }
 
-// template [[host_name("x")]] [[kernel]] decltype(f<int>) f<int>;   or   ... kernel void f<int>(device int *);
+// template [[host_name("x")]] [[kernel]] decltype(f<int>) f<int>;   or   ... kernel void f<int>(device int
+// *);
 static int collect_instantiation(sm_unit *unit, uint32_t index, sm_attributes *attributes)
 {
     const sm_decl *decl = &unit->decls[index];
@@ -424,15 +413,18 @@ int sm_collect_kernels(sm_unit *unit)
     int err = 0;
     for (uint32_t d = 0; d < unit->decl_count && err != -ENOMEM; d++) {
         const sm_decl *decl = &unit->decls[d];
-        uint32_t word = decl->kind == SM_DECL_FUNCTION || decl->kind == SM_DECL_OTHER ? find_kernel_word(unit, decl)
-                                                                                      : SM_NO_TOKEN;
+        uint32_t word = decl->kind == SM_DECL_FUNCTION || decl->kind == SM_DECL_OTHER
+                            ? find_kernel_word(unit, decl)
+                            : SM_NO_TOKEN;
         if (word == SM_NO_TOKEN || unit->tokens[decl->first].erased)
             continue;
         sm_attributes attributes = {.count = 0};
         uint32_t end = decl->params != SM_NO_TOKEN ? decl->params : decl->last;
-        sm_take_attributes(unit, decl->is_instantiation ? decl->first : head_start(unit, decl), end, &attributes);
+        sm_take_attributes(unit, decl->is_instantiation ? decl->first : head_start(unit, decl), end,
+                           &attributes);
         if (decl->params_end != SM_NO_TOKEN) // void f() [[attribute]]
-            sm_take_attributes(unit, decl->params_end, decl->body < decl->last ? decl->body : decl->last, &attributes);
+            sm_take_attributes(unit, decl->params_end, decl->body < decl->last ? decl->body : decl->last,
+                               &attributes);
         int result = decl->is_instantiation ? collect_instantiation(unit, d, &attributes)
                                             : collect_declaration(unit, d, word, &attributes);
         err = result ? result : err;

@@ -17,7 +17,8 @@ typedef struct lexer {
 
 static bool is_name_start(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' || (unsigned char)c >= 0x80;
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' ||
+           (unsigned char)c >= 0x80;
 }
 
 static bool is_digit(char c)
@@ -37,14 +38,18 @@ static char peek(const lexer *lex, size_t ahead)
 
 static bool starts(const lexer *lex, size_t at, const char *word)
 {
+    if (at >= lex->end || lex->text[at] != *word)
+        return false;
     size_t length = strlen(word);
-    return at <= lex->end && lex->end - at >= length && memcmp(lex->text + at, word, length) == 0;
+    return lex->end - at >= length && memcmp(lex->text + at, word, length) == 0;
 }
 
-// Pragmas that mean the same to clang as to Metal's compiler. Everything else would be an error or a surprise.
+// Pragmas that mean the same to clang as to Metal's compiler. Everything else would be an error or a
+// surprise.
 static bool keep_pragma(const lexer *lex, size_t at)
 {
-    static const char *const known[] = {"unroll", "nounroll", "clang loop", "clang fp", "clang diagnostic", NULL};
+    static const char *const known[] = {"unroll",   "nounroll",         "clang loop",
+                                        "clang fp", "clang diagnostic", NULL};
     for (int i = 0; known[i]; i++)
         if (starts(lex, at, known[i]))
             return true;
@@ -58,8 +63,8 @@ static size_t skip_blanks(const lexer *lex, size_t at)
     return at;
 }
 
-// The preprocessor leaves macros in pragmas alone, and afterwards nobody knows them: a count that is not a plain
-// number is dropped, which leaves "#pragma unroll" to unroll as it sees fit.
+// The preprocessor leaves macros in pragmas alone, and afterwards nobody knows them: a count that is not a
+// plain number is dropped, which leaves "#pragma unroll" to unroll as it sees fit.
 static void blank_count(lexer *lex, size_t from)
 {
     size_t open = from;
@@ -119,9 +124,11 @@ static bool take_gap(lexer *lex, bool *line_start)
 static int literal_prefix(const lexer *lex, char quote, bool *raw)
 {
     static const char *const prefixes[] = {"u8R", "uR", "UR", "LR", "R", "u8", "u", "U", "L", "", NULL};
+    if (!strchr("uULR\"'", peek(lex, 0)))
+        return -1;
     for (int i = 0; prefixes[i]; i++) {
         size_t length = strlen(prefixes[i]);
-        if (!starts(lex, lex->at, prefixes[i]) || peek(lex, length) != quote)
+        if ((length && !starts(lex, lex->at, prefixes[i])) || peek(lex, length) != quote)
             continue;
         *raw = length && prefixes[i][length - 1] == 'R';
         return *raw && quote == '\'' ? -1 : (int)length;
@@ -139,7 +146,8 @@ static void take_raw_string(lexer *lex)
     for (lex->at += length + 1; lex->at < lex->end; lex->at++) {
         if (lex->text[lex->at] != ')' || lex->end - lex->at < length + 2)
             continue;
-        if (memcmp(lex->text + lex->at + 1, lex->text + name, length) == 0 && lex->text[lex->at + 1 + length] == '"') {
+        if (memcmp(lex->text + lex->at + 1, lex->text + name, length) == 0 &&
+            lex->text[lex->at + 1 + length] == '"') {
             lex->at += length + 2;
             return;
         }
@@ -171,9 +179,9 @@ static void take_number(lexer *lex)
 // "<<" and ">>" are two tokens each, so that the ends of nested templates are seen.
 static void take_punctuation(lexer *lex)
 {
-    static const char *const longer[] = {"<<=", ">>=", "...", "->*", "::", "->", "<=", ">=", "==", "!=", "&&",
-                                         "||",  "++",  "--",  "+=",  "-=", "*=", "/=", "%=", "&=", "|=", "^=",
-                                         NULL};
+    static const char *const longer[] = {
+        "<<=", ">>=", "...", "->*", "::", "->", "<=", ">=", "==", "!=", "&&", "||",
+        "++",  "--",  "+=",  "-=",  "*=", "/=", "%=", "&=", "|=", "^=", NULL};
     for (int i = 0; longer[i]; i++) {
         if (starts(lex, lex->at, longer[i])) {
             lex->at += strlen(longer[i]);
@@ -219,8 +227,10 @@ static int add_token(sm_unit *unit, sm_token_kind kind, size_t offset, size_t en
 {
     if (!sm_grow((void **)&unit->tokens, &unit->token_capacity, unit->token_count + 1, sizeof(sm_token)))
         return -ENOMEM;
-    unit->tokens[unit->token_count++] = (sm_token){
-        .offset = (uint32_t)offset, .length = (uint32_t)(end - offset), .match = SM_NO_TOKEN, .kind = (uint8_t)kind};
+    unit->tokens[unit->token_count++] = (sm_token){.offset = (uint32_t)offset,
+                                                   .length = (uint32_t)(end - offset),
+                                                   .match = SM_NO_TOKEN,
+                                                   .kind = (uint8_t)kind};
     return 0;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Libraries: preprocess, rewrite, check, and answer questions about functions. Called from any thread; a library
-// does not change once created, except for its precompiled header, which has a lock.
+// Libraries: preprocess, rewrite, check, and answer questions about functions. Called from any thread; a
+// library does not change once created, except for its precompiled header, which has a lock.
 #define _GNU_SOURCE
 #include "library.h"
 #include "cache.h"
@@ -109,10 +109,13 @@ static int read_file(const char *path, sm_text *out)
 static int run_preprocessor(const sm_library *library, const sm_library_request *source, const char *input,
                             const char *output, sm_text *messages)
 {
-    static const char *const flags[] = {"-E", "-x", "c++", "-std=gnu++20", "-nostdinc", "-nostdinc++", "-undef", "-w",
-                                        "-fno-caret-diagnostics", "-fno-color-diagnostics", NULL};
+    static const char *const flags[] = {
+        "-E",          "-x",     "c++", "-std=gnu++20",           "-nostdinc",
+        "-nostdinc++", "-undef", "-w",  "-fno-caret-diagnostics", "-fno-color-diagnostics",
+        NULL};
     char version[48], include[4096], macros[4096];
-    snprintf(version, sizeof(version), "-D__METAL_VERSION__=%u", metal_version(source->options->language_version));
+    snprintf(version, sizeof(version), "-D__METAL_VERSION__=%u",
+             metal_version(source->options->language_version));
     snprintf(include, sizeof(include), "%s/include", library->tools->stdlib);
     snprintf(macros, sizeof(macros), "%s/macros.h", library->tools->stdlib);
     sm_arguments arguments = {.count = 0};
@@ -141,7 +144,8 @@ static void cut_prelude(sm_text *text, const char *file_name)
     memmove(text->data, start, text->length + 1);
 }
 
-static int preprocess(const sm_library *library, const sm_library_request *source, sm_text *out, sm_text *messages)
+static int preprocess(const sm_library *library, const sm_library_request *source, sm_text *out,
+                      sm_text *messages)
 {
     char *input = sm_cache_temporary(".metal"), *output = sm_cache_temporary(".ii");
     sm_text text = {0};
@@ -193,53 +197,59 @@ sm_message_map sm_library_messages(const sm_library *library)
                             .hidden = {library->tools->stdlib, library->tools->share}};
 }
 
+static sm_header_request header_request(const sm_library *library)
+{
+    return (sm_header_request){.tools = library->tools,
+                               .key = library->key,
+                               .text = library->rewritten,
+                               .length = library->rewritten_length,
+                               .fast_math = library->fast_math,
+                               .distributed = library->unit.distributed};
+}
+
 static int build_header(sm_library *library, sm_text *log)
 {
     sm_text messages = {0};
-    sm_header_request request = {.tools = library->tools,
-                                 .key = library->key,
-                                 .text = library->rewritten,
-                                 .length = library->rewritten_length,
-                                 .fast_math = library->fast_math,
-                                 .distributed = library->unit.distributed};
+    sm_header_request request = header_request(library);
     int err = sm_header_build(&request, &messages);
-    library->header_ready = library->header_made = !err;
+    library->header_checked = !err;
+    library->header_generation += !err;
     sm_message_map map = sm_library_messages(library);
     sm_map_messages(messages.data, &map, log);
     sm_text_free(&messages);
     return err;
 }
 
-// clang wants the header's text too; it may have been removed to make room.
-static bool text_exists(const sm_library *library)
-{
-    char *path = sm_cache_path(library->key, ".cpp");
-    bool found = path && access(path, R_OK) == 0;
-    free(path);
-    return found;
-}
-
-int sm_library_header(sm_library *library, bool again, char **path, sm_text *log)
+int sm_library_header(sm_library *library, char **path, unsigned *generation, sm_text *log)
 {
     int err = 0;
+    sm_header_request request = header_request(library);
     *path = sm_cache_path(library->key, ".pch");
     if (!*path)
         return -ENOMEM;
     pthread_mutex_lock(&library->header_lock);
-    if (again && library->header_made)
-        err = -EALREADY;
-    else if (again || access(*path, R_OK) != 0 || !text_exists(library))
+    if (!sm_header_exists(&request, !library->header_checked))
         err = build_header(library, log);
-    else if (!library->header_ready && !sm_cache_check_plain(library->key, ".pch"))
-        err = build_header(library, log);
-    else
-        library->header_ready = true;
+    library->header_checked |= !err;
+    *generation = library->header_generation;
     pthread_mutex_unlock(&library->header_lock);
     return err;
 }
 
+bool sm_library_renew_header(sm_library *library, unsigned generation, sm_text *log)
+{
+    sm_header_request request = header_request(library);
+    pthread_mutex_lock(&library->header_lock);
+    bool newer = library->header_generation != generation;
+    if (!newer && (generation == 0 || !sm_header_exists(&request, true)))
+        newer = build_header(library, log) == 0;
+    pthread_mutex_unlock(&library->header_lock);
+    return newer;
+}
+
 // The preprocessed text, and whether it is known to be good.
-static int get_text(sm_library *library, const sm_library_request *source, sm_text *text, bool *checked, sm_text *log)
+static int get_text(sm_library *library, const sm_library_request *source, sm_text *text, bool *checked,
+                    sm_text *log)
 {
     make_key(library, source, source->text, source->length, "source");
     *checked = sm_cache_load(library->key, ".pre", &text->data, &text->length) == 0;
@@ -398,7 +408,8 @@ int sm_library_build(const sm_library_request *source, sm_library **out, char **
     return err;
 }
 
-int sm_library_create(const char *source, size_t length, const sm_compile_options *options, sm_library **out, char **log)
+int sm_library_create(const char *source, size_t length, const sm_compile_options *options, sm_library **out,
+                      char **log)
 {
     static const sm_compile_options standard = {.fast_math = true};
     sm_library_request request = {.text = source, .length = length, .options = options ? options : &standard};

@@ -13,7 +13,7 @@
 
 struct sm_library {
     atomic_int references;
-    sm_unit unit; // functions and constants; its tokens are freed once the library exists
+    sm_unit unit;           // functions and constants; its tokens are freed once the library exists
     sm_constant *constants; // the public parts of unit.constants
     char *source, *rewritten;
     size_t source_length, rewritten_length;
@@ -22,8 +22,8 @@ struct sm_library {
     char key[SM_HASH_TEXT];
     bool fast_math;
     pthread_mutex_t header_lock;
-    bool header_ready; // the precompiled header was made or checked by this process
-    bool header_made;  // ... and made, so that there is no use in making it again
+    bool header_checked;        // the precompiled header was made or found whole by this process
+    unsigned header_generation; // how often this process made it
 };
 
 // sm_library_create with folders for #include, for the command line.
@@ -36,9 +36,11 @@ typedef struct sm_library_request {
 
 int sm_library_build(const sm_library_request *source, sm_library **out, char **log);
 
-// Makes sure that the library's precompiled header is there and gives its path. With `again` it is made anew:
-// a damaged one is told by clang only when it is used.
-int sm_library_header(sm_library *library, bool again, char **path, sm_text *log);
+// Makes sure that the library's precompiled header is there, and gives its path and generation.
+int sm_library_header(sm_library *library, char **path, unsigned *generation, sm_text *log);
+// After clang failed with that generation: true if there is a newer one, or one was made because the old one
+// was read from the disk or has lost a file. False: the failure is the user's.
+bool sm_library_renew_header(sm_library *library, unsigned generation, sm_text *log);
 sm_message_map sm_library_messages(const sm_library *library);
 
 // headers.c: precompiles text that stands on top of the standard library; the key names the results.
@@ -49,6 +51,8 @@ typedef struct sm_header_request {
     size_t length;
     bool fast_math, distributed;
 } sm_header_request;
+// Are all files of the header there? With `deeply`, are they whole?
+bool sm_header_exists(const sm_header_request *request, bool deeply);
 // 0, -EINVAL (clang's messages are in *messages) or another -errno.
 int sm_header_build(const sm_header_request *request, sm_text *messages);
 

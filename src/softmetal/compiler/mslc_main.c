@@ -123,8 +123,11 @@ static char *read_source(const char *path, size_t *length)
     FILE *file = fopen(path, "rb");
     if (!file)
         return NULL;
-    for (size_t got; (got = fread(buffer, 1, sizeof(buffer), file)) > 0;)
+    size_t got;
+    do {
+        got = fread(buffer, 1, sizeof(buffer), file);
         sm_text_add(&text, buffer, got);
+    } while (got == sizeof(buffer));
     fclose(file);
     *length = text.length;
     return sm_text_take(&text);
@@ -194,7 +197,8 @@ static bool compile_one(command *c, sm_library *library, const sm_function *func
     const sm_kernel *kernel = sm_pipeline_kernel(pipeline, &log);
     if (kernel && c->kernel)
         printf("%s: %u sites, frame %u bytes, static threadgroup %u bytes, %u arguments\n", function->name,
-               kernel->sites, kernel->frame_bytes, kernel->static_threadgroup_bytes, kernel->arg_layouts_count);
+               kernel->sites, kernel->frame_bytes, kernel->static_threadgroup_bytes,
+               kernel->arg_layouts_count);
     if (!kernel)
         fprintf(stderr, "%s", log ? log : "no memory\n");
     free(log);
@@ -208,8 +212,8 @@ static bool compile_all(command *c, sm_library *library)
     size_t count = sm_library_function_count(library), good = 0;
     sm_pipeline **pipelines = calloc(count + 1, sizeof(*pipelines));
     for (size_t i = 0; pipelines && i < count; i++)
-        sm_pipeline_create(library, sm_library_function(library, i), c->constants, c->constant_count, &pipelines[i],
-                           NULL);
+        sm_pipeline_create(library, sm_library_function(library, i), c->constants, c->constant_count,
+                           &pipelines[i], NULL);
     for (size_t i = 0; pipelines && i < count; i++) {
         char *log = NULL;
         if (pipelines[i] && sm_pipeline_kernel(pipelines[i], &log))

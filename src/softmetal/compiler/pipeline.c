@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Pipelines: one function with its constants, compiled to one shared object by a worker or by the first thread that
-// waits for it. A pipeline keeps its library; a queued or running job keeps its pipeline.
+// Pipelines: one function with its constants, compiled to one shared object by a worker or by the first
+// thread that waits for it. A pipeline keeps its library; a queued or running job keeps its pipeline.
 #define _GNU_SOURCE
 #include "cache.h"
 #include "library.h"
@@ -69,7 +69,8 @@ static int write_unit(const sm_pipeline *pipeline, const char *path)
 
 static int run_clang(const sm_pipeline *pipeline, const work_files *files, const char *header, sm_text *log)
 {
-    static const char *const output[] = {"-Xclang", "-disable-llvm-passes", "-emit-llvm", "-c", "-x", "c++", NULL};
+    static const char *const output[] = {"-Xclang", "-disable-llvm-passes", "-emit-llvm", "-c", "-x", "c++",
+                                         NULL};
     const sm_library *library = pipeline->library;
     sm_text messages = {0};
     sm_arguments arguments = {.count = 0};
@@ -79,6 +80,7 @@ static int run_clang(const sm_pipeline *pipeline, const work_files *files, const
     sm_arguments_add_all(&arguments, named);
     int err = sm_run_tool(&arguments, &messages);
     sm_message_map map = sm_library_messages(library);
+    map.unit = files->unit;
     sm_map_messages(messages.data, &map, log);
     sm_text_free(&messages);
     return err;
@@ -88,21 +90,18 @@ static int run_clang(const sm_pipeline *pipeline, const work_files *files, const
 static int emit_bitcode(const sm_pipeline *pipeline, const work_files *files, sm_text *log)
 {
     char *header = NULL;
-    sm_text first = {0};
-    int err = sm_library_header(pipeline->library, false, &header, log);
+    unsigned generation = 0;
+    sm_text said = {0};
+    int err = sm_library_header(pipeline->library, &header, &generation, log);
     if (!err)
-        err = run_clang(pipeline, files, header, &first);
-    if (err == -EINVAL && header) {
-        char *again = NULL;
-        if (sm_library_header(pipeline->library, true, &again, log) == 0) {
-            first.length = 0;
-            err = run_clang(pipeline, files, header, &first);
-        }
-        free(again);
+        err = run_clang(pipeline, files, header, &said);
+    if (err == -EINVAL && said.length && sm_library_renew_header(pipeline->library, generation, log)) {
+        said.length = 0;
+        err = run_clang(pipeline, files, header, &said);
     }
-    if (first.length)
-        sm_text_add(log, first.data, first.length);
-    sm_text_free(&first);
+    if (err && said.length)
+        sm_text_add(log, said.data, said.length);
+    sm_text_free(&said);
     free(header);
     return err;
 }
@@ -123,13 +122,20 @@ static int lower(const sm_pipeline *pipeline, const work_files *files, sm_text *
 // The libraries are named in full: it works without their development files.
 static int link_object(const sm_pipeline *pipeline, const work_files *files, sm_text *log)
 {
-    static const char *const libraries[] = {
-        "-L/lib/x86_64-linux-gnu", "-L/usr/lib/x86_64-linux-gnu", "-L/lib64", "-L/usr/lib64", "--as-needed",
-        "-l:libm.so.6",            "-l:libmvec.so.1",             "-l:libc.so.6", NULL};
+    static const char *const libraries[] = {"-L/lib/x86_64-linux-gnu",
+                                            "-L/usr/lib/x86_64-linux-gnu",
+                                            "-L/lib64",
+                                            "-L/usr/lib64",
+                                            "--as-needed",
+                                            "-l:libm.so.6",
+                                            "-l:libmvec.so.1",
+                                            "-l:libc.so.6",
+                                            NULL};
     const sm_toolchain *tools = pipeline->library->tools;
     sm_arguments arguments = {.count = 0};
-    const char *const named[] = {tools->lld,   "-shared",     "--gc-sections", "--no-undefined", "--build-id=none",
-                                 "-z", "nognustack", "--threads=1", "-o", files->shared, files->object, NULL};
+    const char *const named[] = {
+        tools->lld,    "-shared", "--gc-sections", "--no-undefined", "--build-id=none",
+        "--threads=1", "-o",      files->shared,   files->object,    NULL};
     sm_arguments_add_all(&arguments, named);
     if (tools->builtins)
         sm_arguments_add(&arguments, tools->builtins);
@@ -200,13 +206,13 @@ static void finish(sm_pipeline *pipeline, char *error)
     pthread_mutex_unlock(&pipeline->lock);
 }
 
-static void run_job(sm_job *job)
+static void run_pipeline(sm_pipeline *pipeline)
 {
-    sm_pipeline *pipeline = (sm_pipeline *)job;
     sm_text log = {0}, text = {0};
     int err = compile_or_load(pipeline, &log);
     if (err) {
-        sm_text_printf(&text, "Compute function '%s' could not be compiled: ", pipeline->entry->function.name);
+        sm_text_printf(&text,
+                       "Compute function '%s' could not be compiled: ", pipeline->entry->function.name);
         if (log.length)
             sm_text_add(&text, log.data, log.length);
         else
@@ -215,6 +221,12 @@ static void run_job(sm_job *job)
     finish(pipeline, err ? sm_text_take(&text) : NULL);
     sm_text_free(&log);
     sm_text_free(&text);
+}
+
+static void run_job(sm_job *job)
+{
+    sm_pipeline *pipeline = (sm_pipeline *)job;
+    run_pipeline(pipeline);
     sm_pipeline_release(pipeline); // the job's own reference
 }
 
@@ -225,12 +237,13 @@ static void drop_job(sm_job *job)
     sm_pipeline_release(pipeline);
 }
 
-static int write_text(const sm_library *library, const sm_entry *entry, const sm_constant_value *values, size_t count,
-                      char **out, char **log)
+static int write_text(const sm_library *library, const sm_entry *entry, const sm_constant_value *values,
+                      size_t count, char **out, char **log)
 {
     sm_text text = {0};
     const char *why = NULL;
-    int err = sm_write_constants(library->unit.constants, library->unit.constant_count, values, count, &text, &why);
+    int err =
+        sm_write_constants(library->unit.constants, library->unit.constant_count, values, count, &text, &why);
     sm_text_printf(&text, "SM_KERNEL_ENTRY((%s)%s)\n", entry->expression, entry->sources);
     if (!err && text.failed)
         err = -ENOMEM;
@@ -305,8 +318,10 @@ const sm_kernel *sm_pipeline_kernel(sm_pipeline *pipeline, char **log)
 {
     if (log)
         *log = NULL;
-    if (sm_workers_take(&pipeline->job))
-        run_job(&pipeline->job); // at this thread's priority, ahead of the queue
+    if (sm_workers_take(&pipeline->job)) {
+        run_pipeline(pipeline); // at this thread's priority, ahead of the queue
+        atomic_fetch_sub_explicit(&pipeline->references, 1, memory_order_acq_rel); // the job's; not the last
+    }
     pthread_mutex_lock(&pipeline->lock);
     while (!pipeline->done)
         pthread_cond_wait(&pipeline->finished, &pipeline->lock);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Runs the tools with posix_spawn from any thread. Children get /dev/null, a pipe for stderr, default signals,
-// and an environment without preloads: a profiler in this process must not end up in the compiler.
+// Runs the tools with posix_spawn from any thread. Children get /dev/null, a pipe for stderr, default
+// signals, and an environment without preloads: a profiler in this process must not end up in the compiler.
 #define _GNU_SOURCE
 #include "process.h"
 
@@ -23,12 +23,10 @@ static struct {
     bool stopped;
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-extern char **environ;
-
 static bool passes(const char *variable)
 {
-    static const char *const dropped[] = {"LD_PRELOAD=", "LD_AUDIT=", "DYLD_", "CPATH=", "CPLUS_INCLUDE_PATH=",
-                                          "CCC_OVERRIDE_OPTIONS=", NULL};
+    static const char *const dropped[] = {
+        "LD_PRELOAD=", "LD_AUDIT=", "DYLD_", "CPATH=", "CPLUS_INCLUDE_PATH=", "CCC_OVERRIDE_OPTIONS=", NULL};
     for (int i = 0; dropped[i]; i++)
         if (strncmp(variable, dropped[i], strlen(dropped[i])) == 0)
             return false;
@@ -120,11 +118,11 @@ static void forget_child(pid_t child)
 }
 
 // The child is taken from the list before it is reaped: its number is never killed after it was reused.
-// ECHILD means that the host ignores SIGCHLD or reaped it; then the tool's output has to tell.
+// -ECHILD: the host ignores SIGCHLD or reaped the child itself.
 static int reap(pid_t child)
 {
     siginfo_t info;
-    int status = 0, result = 0;
+    int status = 0, result = -ECHILD;
     while (waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT) < 0 && errno == EINTR)
         ;
     pthread_mutex_lock(&state.lock);
@@ -165,8 +163,11 @@ int sm_process_run(const char *const *argv, sm_text *messages)
     if (pipe_fd[1] >= 0)
         close(pipe_fd[1]);
     if (!err) {
+        size_t before = messages->length;
         read_all(pipe_fd[0], messages);
         err = reap(child);
+        if (err == -ECHILD) // the tools say nothing when all is well
+            err = messages->length > before;
     }
     close(pipe_fd[0]);
     return err;

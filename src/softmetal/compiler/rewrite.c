@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The last pass over the tokens: address spaces go, threadgroup variables become static thread_local (which the
-// lowering lays out in threadgroup memory), literals are single precision. Changes single tokens only, so that
-// lines stay where they are.
+// The last pass over the tokens: address spaces go, threadgroup variables become static thread_local (which
+// the lowering lays out in threadgroup memory), literals are single precision. Changes single tokens only, so
+// that lines stay where they are.
 #include "unit.h"
 
 #include <errno.h>
@@ -22,8 +22,8 @@ static uint32_t alignas_start(const sm_unit *unit, uint32_t i)
 
 static bool is_specifier(const sm_unit *unit, uint32_t i)
 {
-    static const char *const no_types[] = {"return", "case", "else", "do", "goto", "new", "throw", "sizeof", "operator",
-                                           NULL};
+    static const char *const no_types[] = {"return", "case",  "else",   "do",       "goto",
+                                           "new",    "throw", "sizeof", "operator", NULL};
     return (sm_is_name(unit, i) && !sm_token_in(unit, i, no_types)) || sm_token_is(unit, i, "::");
 }
 
@@ -32,8 +32,8 @@ static bool begins_statement(const sm_unit *unit, uint32_t i)
 {
     for (int steps = 0; i > 0 && steps < 64; steps++) {
         uint32_t before = i - 1;
-        if (sm_token_is(unit, before, ";") || sm_token_is(unit, before, "{") || sm_token_is(unit, before, "}") ||
-            sm_token_is(unit, before, ":"))
+        if (sm_token_is(unit, before, ";") || sm_token_is(unit, before, "{") ||
+            sm_token_is(unit, before, "}") || sm_token_is(unit, before, ":"))
             return true;
         if (sm_token_is(unit, before, ")") && alignas_start(unit, before) < before)
             i = alignas_start(unit, before);
@@ -64,7 +64,8 @@ static bool declares_variable(const sm_unit *unit, uint32_t i)
             if (sm_token_is(unit, j + 1, "*") || sm_token_is(unit, j + 1, "&"))
                 return false;
             j = sm_skip(unit, j);
-        } else if (sm_is_attribute(unit, j)) {
+        } else if (sm_is_attribute(unit, j) ||
+                   (sm_token_is(unit, j, "{") && j > i + 1)) { // threadgroup struct {...} x;
             j = sm_skip(unit, j);
         } else if (sm_token_is(unit, j, "*") || sm_token_is(unit, j, "&") || sm_token_is(unit, j, "&&")) {
             return false;
@@ -127,8 +128,10 @@ static int rewrite_name(sm_unit *unit, uint32_t i)
     case 'i':
     case 'r':
     case 'o':
-    case 's': break;
-    default: return 0;
+    case 's':
+        break;
+    default:
+        return 0;
     }
     static const char *const plain[] = {"device", "thread", "ray_data", "object_data", NULL};
     if (sm_token_in(unit, i, plain))
@@ -196,7 +199,8 @@ int sm_rewrite(sm_unit *unit)
     }
     for (size_t i = 0; i < unit->constant_count; i++) {
         sm_constant *constant = &unit->constants[i].info;
-        constant->required = sm_map_get(&unit->guarded, constant->name, strlen(constant->name)) == SM_MAP_NONE;
+        constant->required =
+            sm_map_get(&unit->guarded, constant->name, strlen(constant->name)) == SM_MAP_NONE;
     }
     return err;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Finds the tools: SOFTMETAL_CLANG, SOFTMETAL_LLD and SOFTMETAL_HOME if set, else PATH, the usual folders and the
-// tree that this library is installed in. The only place of the compiler that reads those variables.
+// Finds the tools: SOFTMETAL_CLANG, SOFTMETAL_LLD and SOFTMETAL_HOME if set, else PATH, the usual folders and
+// the tree that this library is installed in. The only place of the compiler that reads those variables.
 #define _GNU_SOURCE
 #include "toolchain.h"
 #include "kernel_abi.h"
@@ -16,12 +16,32 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *const common_flags[] = {
-    "-std=gnu++20", "-fdeclspec", "-march=native", "-nostdinc", "-nostdinc++", "-fno-exceptions", "-fno-rtti", "-fPIC",
-    "-fno-math-errno", "-ffp-contract=fast", "-fno-strict-aliasing", "-fno-threadsafe-statics",
-    "-fno-stack-protector", "-fcf-protection=none", "-Xclang", "-ffloat16-excess-precision=none",
-    "-fmax-type-align=4", "-w", "-mtls-dialect=gnu2", "-fvisibility=hidden", "-O2", "-fno-caret-diagnostics",
-    "-fno-color-diagnostics", "-Xclang", "-fno-pch-timestamp", NULL};
+static const char *const common_flags[] = {"-std=gnu++20",
+                                           "-fdeclspec",
+                                           "-march=native",
+                                           "-nostdinc",
+                                           "-nostdinc++",
+                                           "-fno-exceptions",
+                                           "-fno-rtti",
+                                           "-fPIC",
+                                           "-fno-math-errno",
+                                           "-ffp-contract=fast",
+                                           "-fno-strict-aliasing",
+                                           "-fno-threadsafe-statics",
+                                           "-fno-stack-protector",
+                                           "-fcf-protection=none",
+                                           "-Xclang",
+                                           "-ffloat16-excess-precision=none",
+                                           "-fmax-type-align=4",
+                                           "-w",
+                                           "-mtls-dialect=gnu2",
+                                           "-fvisibility=hidden",
+                                           "-O2",
+                                           "-fno-caret-diagnostics",
+                                           "-fno-color-diagnostics",
+                                           "-Xclang",
+                                           "-fno-pch-timestamp",
+                                           NULL};
 
 // Not -ffast-math: engines compare with infinity.
 static const char *const fast_flags[] = {"-fassociative-math", "-freciprocal-math", "-fno-signed-zeros",
@@ -83,7 +103,8 @@ static char *find_in_path(const char *name)
     const char *path = getenv("PATH");
     char *copy = join(path ? path : "", ":/usr/bin:/usr/local/bin:/usr/lib/llvm-19/bin"), *save = NULL;
     char *found = NULL;
-    for (char *part = copy ? strtok_r(copy, ":", &save) : NULL; part && !found; part = strtok_r(NULL, ":", &save)) {
+    for (char *part = copy ? strtok_r(copy, ":", &save) : NULL; part && !found;
+         part = strtok_r(NULL, ":", &save)) {
         char *candidate = NULL;
         if (asprintf(&candidate, "%s/%s", part, name) < 0)
             break;
@@ -201,7 +222,8 @@ static void hash_processor(sm_hash *hash)
     char line[4096];
     FILE *file = fopen("/proc/cpuinfo", "re");
     while (file && fgets(line, sizeof(line), file) && line[0] != '\n')
-        if (strncmp(line, "model", 5) == 0 || strncmp(line, "flags", 5) == 0 || strncmp(line, "vendor_id", 9) == 0)
+        if (strncmp(line, "model", 5) == 0 || strncmp(line, "flags", 5) == 0 ||
+            strncmp(line, "vendor_id", 9) == 0)
             sm_hash_add_string(hash, line);
     if (file)
         fclose(file);

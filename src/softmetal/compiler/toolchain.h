@@ -7,10 +7,10 @@
 #include "text.h"
 
 typedef struct sm_toolchain {
-    char *clang, *lld, *lower; // lower may not exist: then pipelines fail with a message
-    char *share;               // folder of kernel_abi.h
-    char *stdlib;              // folder of msl.h, macros.h and include/
-    char *builtins;            // clang's runtime library for half and bfloat conversions, or NULL
+    char *clang, *lld, *lower;   // lower may not exist: then pipelines fail with a message
+    char *share;                 // folder of kernel_abi.h
+    char *stdlib;                // folder of msl.h, macros.h and include/
+    char *builtins;              // clang's runtime library for half and bfloat conversions, or NULL
     char front_id[SM_HASH_TEXT]; // clang, standard library, processor
     char id[SM_HASH_TEXT];       // all of that, the lowering and the linker
 } sm_toolchain;

@@ -7,13 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool sm_token_is(const sm_unit *unit, uint32_t i, const char *text)
-{
-    const sm_token *token = sm_token_at(unit, i);
-    return strlen(text) == token->length && memcmp(unit->text + token->offset, text, token->length) == 0 &&
-           token->kind != SM_TOKEN_END;
-}
-
 bool sm_token_in(const sm_unit *unit, uint32_t i, const char *const *words)
 {
     for (; *words; words++)
@@ -110,6 +103,33 @@ const char *sm_join(sm_unit *unit, uint32_t from, uint32_t to)
     return joined;
 }
 
+bool sm_is_qualifier(const sm_unit *unit, uint32_t i)
+{
+    static const char *const words[] = {"const",  "volatile", "restrict", "__restrict", "typename",
+                                        "static", "extern",   "inline",   "constexpr",  "coherent",
+                                        "*",      "&",        NULL};
+    return sm_is_address_space(unit, i) || sm_token_in(unit, i, words);
+}
+
+const char *sm_type_text(sm_unit *unit, uint32_t from, uint32_t to)
+{
+    sm_text type = {0};
+    for (uint32_t i = from; i < to; i++) {
+        if (sm_is_attribute(unit, i)) {
+            i = sm_skip(unit, i);
+        } else if (!sm_is_qualifier(unit, i) && !sm_token_is(unit, i, "(")) {
+            bool word = sm_is_name(unit, i) && sm_is_name(unit, i - 1);
+            if (type.length && (word || sm_token_is(unit, i - 1, ",")))
+                sm_text_puts(&type, " ");
+            sm_text_add(&type, sm_token_text(unit, i), sm_token_at(unit, i)->length);
+        }
+    }
+    unit->arena.failed |= type.failed;
+    const char *copy = sm_arena_copy(&unit->arena, type.data, type.failed ? 0 : type.length);
+    sm_text_free(&type);
+    return copy;
+}
+
 const char *sm_scope_name(sm_unit *unit, uint32_t decl)
 {
     const char *name = "";
@@ -122,7 +142,8 @@ const char *sm_scope_name(sm_unit *unit, uint32_t decl)
         uint32_t first = outer->body - 1; // namespace a::b {
         while (sm_token_is(unit, first - 1, "::") && sm_is_name(unit, first - 2))
             first -= 2;
-        name = sm_arena_printf(&unit->arena, "%s%s%s", sm_join(unit, first, outer->body), *name ? "::" : "", name);
+        name = sm_arena_printf(&unit->arena, "%s%s%s", sm_join(unit, first, outer->body), *name ? "::" : "",
+                               name);
     }
     return name;
 }
@@ -207,8 +228,8 @@ int sm_error_at(sm_unit *unit, uint32_t token, const char *format, ...)
 
 int sm_unit_open(sm_unit *unit, char *text, size_t length, const char *file_name)
 {
-    static int (*const passes[])(sm_unit *) = {sm_lex,       sm_scan_declarations, sm_collect_numbers,
-                                               sm_dedupe,    sm_collect_constants, sm_collect_kernels,
+    static int (*const passes[])(sm_unit *) = {sm_lex,    sm_scan_declarations, sm_collect_numbers,
+                                               sm_dedupe, sm_collect_constants, sm_collect_kernels,
                                                sm_rewrite};
     *unit = (sm_unit){.text = text, .length = length};
     unit->file_name = sm_arena_copy(&unit->arena, file_name, strlen(file_name));

@@ -8,6 +8,8 @@
 #include "compiler.h"
 #include "text.h"
 
+#include <string.h>
+
 typedef enum sm_token_kind {
     SM_TOKEN_END,
     SM_TOKEN_NAME, // identifier or keyword
@@ -40,14 +42,14 @@ typedef enum sm_decl_kind {
 
 // A declaration at namespace or class scope; bodies of functions are not looked into.
 typedef struct sm_decl {
-    uint32_t first, last;          // last is the ';' or '}', for namespaces and classes the '{'
-    uint32_t params, params_end;   // the parentheses of a function's parameters, or SM_NO_TOKEN
-    uint32_t body;                 // '{' or SM_NO_TOKEN
-    uint32_t scope;                // the enclosing declaration or SM_NO_DECL
-    uint8_t kind;                  // sm_decl_kind
-    bool is_template;              // template <...>
-    bool is_instantiation;         // template without <...>
-    bool has_address_space;        // names an address space outside the body
+    uint32_t first, last;        // last is the ';' or '}', for namespaces and classes the '{'
+    uint32_t params, params_end; // the parentheses of a function's parameters, or SM_NO_TOKEN
+    uint32_t body;               // '{' or SM_NO_TOKEN
+    uint32_t scope;              // the enclosing declaration or SM_NO_DECL
+    uint8_t kind;                // sm_decl_kind
+    bool is_template;            // template <...>
+    bool is_instantiation;       // template without <...>
+    bool has_address_space;      // names an address space outside the body
 } sm_decl;
 
 // A function constant: the public part first.
@@ -92,8 +94,8 @@ typedef struct sm_unit {
     sm_map numbers; // names of integer constants at namespace scope, as places in number_values
     int64_t *number_values;
     size_t number_count, number_capacity;
-    sm_map guarded;         // names in is_function_constant_defined()
-    bool distributed;       // uses thread_elements()
+    sm_map guarded;   // names in is_function_constant_defined()
+    bool distributed; // uses thread_elements()
     uint32_t error_count;
     sm_text errors;
 } sm_unit;
@@ -130,7 +132,14 @@ static inline const sm_token *sm_token_at(const sm_unit *unit, uint32_t i)
     return &unit->tokens[i < unit->token_count ? i : unit->token_count];
 }
 
-bool sm_token_is(const sm_unit *unit, uint32_t i, const char *text);
+// Asked millions of times for a large source: most answers are in the first letter.
+static inline bool sm_token_is(const sm_unit *unit, uint32_t i, const char *text)
+{
+    const sm_token *token = sm_token_at(unit, i);
+    const char *here = unit->text + token->offset;
+    return token->length && *here == *text && strlen(text) == token->length &&
+           memcmp(here, text, token->length) == 0;
+}
 bool sm_token_in(const sm_unit *unit, uint32_t i, const char *const *words); // words ends with NULL
 static inline const char *sm_token_text(const sm_unit *unit, uint32_t i)
 {
@@ -157,6 +166,9 @@ void sm_erase(sm_unit *unit, uint32_t from, uint32_t to); // [from, to)
 const char *sm_copy_token(sm_unit *unit, uint32_t i);
 // Tokens [from, to) as C++ with the address spaces left out, separated by blanks.
 const char *sm_join(sm_unit *unit, uint32_t from, uint32_t to);
+bool sm_is_qualifier(const sm_unit *unit, uint32_t i);
+// The type in tokens [from, to) without qualifiers, pointers and references.
+const char *sm_type_text(sm_unit *unit, uint32_t from, uint32_t to);
 // "a::b" for a declaration's namespaces, "" outside of them.
 const char *sm_scope_name(sm_unit *unit, uint32_t decl);
 // Adds "file:line:column: error: ..." for the place of an offset or a token; always returns -EINVAL.

@@ -23,7 +23,9 @@ static struct {
     int workers, idle;
     bool stopping;
     pid_t owner; // threads do not survive a fork
-} pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER, .ended = PTHREAD_COND_INITIALIZER};
+} pool = {.lock = PTHREAD_MUTEX_INITIALIZER,
+          .changed = PTHREAD_COND_INITIALIZER,
+          .ended = PTHREAD_COND_INITIALIZER};
 
 static void unlink_job(sm_job *job)
 {
@@ -135,7 +137,8 @@ bool sm_workers_take(sm_job *job)
     return taken;
 }
 
-// Destructors run after main: jobs that nobody waits for any more are dropped, running ones end with their tool.
+// Destructors run after main: jobs that nobody waits for any more are dropped, running ones end with their
+// tool.
 __attribute__((destructor)) static void stop_workers(void)
 {
     if (pool.owner && pool.owner != getpid())

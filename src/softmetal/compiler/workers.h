@@ -7,7 +7,7 @@
 
 typedef struct sm_job {
     struct sm_job *next, *previous;
-    void (*run)(struct sm_job *job); // on a worker, or on the thread that took the job
+    void (*run)(struct sm_job *job);  // on a worker, or on the thread that took the job
     void (*drop)(struct sm_job *job); // instead of run, when the process exits first
     bool queued;
 } sm_job;

@@ -32,7 +32,8 @@ static void make_rows(sm_simd_state *state, const uint32_t size[3], uint32_t fir
                                                   .count = count};
         lane += count;
     }
-    state->row[state->row_count - 1].flags = SM_ROW_LAST | (state->row_count == 1 ? SM_ROW_ALONE : 0);
+    if (state->row_count == 1)
+        state->row[0].flags = SM_ROW_ALONE;
 }
 
 static void shape_simds(sm_worker *worker)
@@ -58,6 +59,13 @@ static void set_lanes(sm_simd_state *state, const sm_row *row, uint32_t site)
         state->lane[lane] = (uint16_t)site;
 }
 
+// Before and after a step of several rows.
+static void copy_uniform(const run *r, bool back)
+{
+    uint32_t bytes = r->kernel->uniform_bytes;
+    memcpy(r->frame + (back ? 0 : bytes), r->frame + (back ? bytes : 0), bytes);
+}
+
 // Runs all lanes from a site; false if they parted or returned.
 static bool step_together(const run *r)
 {
@@ -65,6 +73,8 @@ static bool step_together(const run *r)
     const sm_site *site = &r->kernel->site[state->site];
     if (site->op)
         site->op(r->simd, state->lanes);
+    if (state->row_count > 1)
+        copy_uniform(r, false);
     uint32_t common = run_region(r, site, &state->row[0]);
     if (state->row_count == 1 && common < SM_SITE_DIVERGED) {
         state->site = (uint16_t)common;
@@ -85,6 +95,8 @@ static bool step_together(const run *r)
         if (common != all)
             all = SM_SITE_DIVERGED;
     }
+    if (state->row_count > 1)
+        copy_uniform(r, true);
     state->site = (uint16_t)all;
     state->together = all < SM_SITE_DIVERGED;
     if (all == SM_SITE_DONE)
@@ -121,30 +133,43 @@ static sm_row stretch(const sm_row *row, uint32_t mask, uint32_t lane)
     return part;
 }
 
+static uint32_t stretch_bits(const sm_row *part)
+{
+    return part->count == SM_LANES ? UINT32_MAX : ((1u << part->count) - 1) << part->lane0;
+}
+
+static void run_stretch(const run *r, const sm_site *site, const sm_row *part)
+{
+    uint32_t common = run_region(r, site, part);
+    if (common != SM_SITE_DIVERGED)
+        set_lanes(r->state, part, common);
+    else
+        memcpy(r->state->lane + part->lane0, r->simd->next + part->lane0,
+               part->count * sizeof *r->state->lane);
+}
+
 static void run_masked(const run *r, const sm_site *site, uint32_t mask)
 {
     sm_simd_state *state = r->state;
-    uint32_t left = mask;
-    for (uint32_t i = 0; i < state->row_count && left; i++) {
+    bool several = false;
+    for (uint32_t i = 0; i < state->row_count; i++) {
         const sm_row *row = &state->row[i];
-        for (uint32_t lane = row->lane0; lane < row->lane0 + row->count;) {
-            if (!(mask >> lane & 1)) {
-                lane++;
+        for (uint32_t lane = row->lane0; lane < row->lane0 + row->count; lane++) {
+            if (!(mask >> lane & 1))
                 continue;
-            }
             sm_row part = stretch(row, mask, lane);
-            uint32_t bits = part.count == SM_LANES ? UINT32_MAX : ((1u << part.count) - 1) << lane;
-            left &= ~bits;
-            if (left == 0)
-                part.flags = bits == mask ? SM_ROW_LAST | SM_ROW_ALONE : SM_ROW_LAST;
-            uint32_t common = run_region(r, site, &part);
-            if (common != SM_SITE_DIVERGED)
-                set_lanes(state, &part, common);
-            else
-                memcpy(state->lane + lane, r->simd->next + lane, part.count * sizeof *state->lane);
-            lane += part.count;
+            if (stretch_bits(&part) == mask) {
+                part.flags = SM_ROW_ALONE;
+            } else if (!several) {
+                several = true;
+                copy_uniform(r, false);
+            }
+            run_stretch(r, site, &part);
+            lane += part.count - 1;
         }
     }
+    if (several)
+        copy_uniform(r, true);
 }
 
 // Runs the lanes at the lowest site; false if none can move.
@@ -239,7 +264,7 @@ static void run_cut(sm_worker *worker, const sm_kernel *kernel, const sm_args *a
 static void run_whole(sm_worker *worker, const sm_kernel *kernel, const sm_args *args)
 {
     const sm_group *group = &worker->group;
-    sm_row row = {.count = group->size[0], .flags = SM_ROW_LAST | SM_ROW_ALONE};
+    sm_row row = {.count = group->size[0], .flags = SM_ROW_ALONE};
     for (row.z = 0; row.z < group->size[2]; row.z++)
         for (row.y = 0; row.y < group->size[1]; row.y++) {
             kernel->site[0].region(worker->frames, &worker->simd[0], group, args, &row);

@@ -124,19 +124,30 @@ static uint32_t align_up(uint32_t offset, uint32_t to)
     return (offset + to - 1) & ~(to - 1);
 }
 
+static uint64_t place(lower_variable *variable, uint64_t offset, uint32_t align, uint64_t size)
+{
+    offset = (offset + align - 1) & ~(uint64_t)(align - 1);
+    variable->offset = (uint32_t)offset;
+    if (offset + size > 64u << 20)
+        lower_fail("a thread of the kernel needs too much memory of its own");
+    return offset + size;
+}
+
+// Uniform cells first, room for their second copy, then what each lane has of its own.
 static void lay_out(lower_live *live, LLVMTargetDataRef layout)
 {
     uint64_t offset = 0;
     for (uint32_t v = 0; v < live->count; v++) {
         lower_variable *variable = &live->variable[v];
-        if (!variable->in_frame)
-            continue;
-        uint64_t size = LLVMABISizeOfType(layout, variable->type);
-        offset = align_up((uint32_t)offset, variable->uniform ? 16 : 64);
-        variable->offset = (uint32_t)offset;
-        offset += variable->uniform ? size : size * SM_LANES;
-        if (offset > 64u << 20)
-            lower_fail("a thread of the kernel needs too much memory of its own");
+        if (variable->in_frame && variable->uniform)
+            offset = place(variable, offset, 16, LLVMABISizeOfType(layout, variable->type));
+    }
+    live->uniform_bytes = align_up((uint32_t)offset, 16);
+    offset = 2 * (uint64_t)live->uniform_bytes;
+    for (uint32_t v = 0; v < live->count; v++) {
+        lower_variable *variable = &live->variable[v];
+        if (variable->in_frame && !variable->uniform)
+            offset = place(variable, offset, 64, LLVMABISizeOfType(layout, variable->type) * SM_LANES);
     }
     live->frame_bytes = align_up((uint32_t)offset, 64);
 }

@@ -63,11 +63,56 @@ static void drop_lifetimes(LLVMValueRef function)
         }
 }
 
+// The answer of a simdgroup operation must be read where the lane takes part in it: LLVM, which sees one
+// lane, would move the load behind a loop that other lanes still run. While it optimises, these loads are
+// volatile.
+static void hold_answers(LLVMValueRef function, bool hold)
+{
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
+            if (!LLVMIsALoadInst(i))
+                continue;
+            LLVMValueRef base = LLVMGetOperand(i, 0);
+            while (LLVMIsAGetElementPtrInst(base))
+                base = LLVMGetOperand(base, 0);
+            if (builtin_of(base) == BUILTIN_SIMD)
+                LLVMSetVolatile(i, hold);
+        }
+}
+
+// The backend turns a conversion to bfloat into a call of a function that no library here has; the one in the
+// standard library is plain integer code, which can be inlined and vectorised.
+static void replace_bfloat_conversions(const lower_unit *unit)
+{
+    LLVMValueRef convert = LLVMGetNamedFunction(unit->module, "__truncsfbf2");
+    LLVMTypeRef single = LLVMFloatTypeInContext(unit->context);
+    LLVMBuilderRef builder = LLVMCreateBuilderInContext(unit->context);
+    for (LLVMValueRef f = LLVMGetFirstFunction(unit->module); convert && f; f = LLVMGetNextFunction(f))
+        for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b && f != convert; b = LLVMGetNextBasicBlock(b))
+            for (LLVMValueRef i = LLVMGetFirstInstruction(b), next; i; i = next) {
+                next = LLVMGetNextInstruction(i);
+                LLVMTypeKind kind = LLVMGetTypeKind(LLVMTypeOf(i));
+                if (!LLVMIsAFPTruncInst(i) || kind != LLVMBFloatTypeKind)
+                    continue;
+                LLVMPositionBuilderBefore(builder, i);
+                LLVMValueRef from = LLVMGetOperand(i, 0);
+                if (LLVMTypeOf(from) != single)
+                    from = LLVMBuildFPTrunc(builder, from, single, "");
+                LLVMTypeRef type = LLVMGlobalGetValueType(convert);
+                LLVMReplaceAllUsesWith(i, LLVMBuildCall2(builder, type, convert, &from, 1, ""));
+                LLVMInstructionEraseFromParent(i);
+            }
+    LLVMDisposeBuilder(builder);
+}
+
 void passes_prepare(lower_unit *unit)
 {
+    replace_bfloat_conversions(unit);
     prepare_functions(unit);
-    passes_run(unit, "always-inline,globaldce", false);
+    passes_run(unit, "always-inline,globaldce,function(sroa)", false);
+    hold_answers(unit->kernel, true);
     passes_run(unit, "default<O2>", false);
+    hold_answers(unit->kernel, false);
     drop_lifetimes(unit->kernel);
     // simplifycfg and friends may have left switches with repeated targets and critical edges; phis are
     // stored at the ends of predecessors, so each edge into one needs a block of its own.

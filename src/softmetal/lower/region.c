@@ -29,9 +29,10 @@ typedef struct builder {
     LLVMValueRef builtin[BUILTIN_COUNT];
     LLVMValueRef lane64, next_local, least, most, step;
     LLVMValueRef frame, simd, group, args, row;
-    LLVMValueRef flags;
-    uint32_t leaving; // how many different exits
-    bool parts;       // lanes may leave by different ones
+    LLVMValueRef alone;
+    LLVMValueRef written; // where the uniform cells are written to
+    uint32_t leaving;     // how many different exits
+    bool parts;           // lanes may leave by different ones
     bool private_arrays;
     LLVMValueRef access_group, loop_id;
     unsigned access_kind, loop_kind;
@@ -156,7 +157,11 @@ static LLVMValueRef build_entry(builder *r, LLVMValueRef first[BUILTIN_COUNT])
     first[BUILTIN_INDEX] = load_word(r, r->row, offsetof(sm_row, first), "");
     first[BUILTIN_LANE] = load_word(r, r->row, offsetof(sm_row, lane0), "");
     first[BUILTIN_SIMD_INDEX] = LLVMBuildLShr(r->b, first[BUILTIN_INDEX], constant(r, 5), "");
-    r->flags = load_word(r, r->row, offsetof(sm_row, flags), "flags");
+    LLVMValueRef flags = load_word(r, r->row, offsetof(sm_row, flags), "flags");
+    LLVMValueRef bit = LLVMBuildAnd(r->b, flags, constant(r, SM_ROW_ALONE), "");
+    r->alone = LLVMBuildICmp(r->b, LLVMIntNE, bit, constant(r, 0), "alone");
+    LLVMValueRef second = at_offset(r, r->frame, r->live->uniform_bytes);
+    r->written = LLVMBuildSelect(r->b, r->alone, r->frame, second, "written");
     return load_word(r, r->row, offsetof(sm_row, count), "count");
 }
 
@@ -173,8 +178,9 @@ static void build_cells(builder *r)
         if (!variable->uniform || !variable->in_frame)
             continue;
         LLVMValueRef from = at_offset(r, r->frame, variable->offset);
+        LLVMValueRef to = at_offset(r, r->written, variable->offset);
         r->held[v] = LLVMBuildLoad2(r->b, variable->type, from, "");
-        LLVMBuildStore(r->b, r->held[v], r->cell[v]);
+        LLVMBuildStore(r->b, LLVMBuildLoad2(r->b, variable->type, to, ""), r->cell[v]);
     }
 }
 
@@ -507,14 +513,8 @@ static void commit_cells(builder *r)
         if (!variable->uniform || !written_anywhere(r, v))
             continue;
         LLVMValueRef value = LLVMBuildLoad2(r->b, variable->type, r->cell[v], "");
-        LLVMBuildStore(r->b, value, at_offset(r, r->frame, variable->offset));
+        LLVMBuildStore(r->b, value, at_offset(r, r->written, variable->offset));
     }
-}
-
-static LLVMValueRef flag_is_set(builder *r, uint32_t flag)
-{
-    return LLVMBuildICmp(r->b, LLVMIntNE, LLVMBuildAnd(r->b, r->flags, constant(r, flag), ""), constant(r, 0),
-                         "");
 }
 
 static LLVMBasicBlockRef append(const builder *r, const char *name)
@@ -525,12 +525,7 @@ static LLVMBasicBlockRef append(const builder *r, const char *name)
 static void build_done(builder *r)
 {
     LLVMPositionBuilderAtEnd(r->b, r->done);
-    LLVMBasicBlockRef write = append(r, "commit"), end = append(r, "end");
-    LLVMBuildCondBr(r->b, flag_is_set(r, SM_ROW_LAST), write, end);
-    LLVMPositionBuilderAtEnd(r->b, write);
     commit_cells(r);
-    LLVMBuildBr(r->b, end);
-    LLVMPositionBuilderAtEnd(r->b, end);
     LLVMValueRef next;
     if (r->parts) {
         LLVMValueRef least = LLVMBuildLoad2(r->b, r->i32, r->least, "");
@@ -543,7 +538,7 @@ static void build_done(builder *r)
     if (r->leave[r->site] && r->sites->site[r->site].kind == SM_SITE_JOIN) {
         LLVMBasicBlockRef leave = append(r, "leave");
         LLVMValueRef here = LLVMBuildICmp(r->b, LLVMIntEQ, next, constant(r, r->site), "");
-        LLVMBuildCondBr(r->b, LLVMBuildAnd(r->b, here, flag_is_set(r, SM_ROW_ALONE), ""), r->turn, leave);
+        LLVMBuildCondBr(r->b, LLVMBuildAnd(r->b, here, r->alone, ""), r->turn, leave);
         LLVMPositionBuilderAtEnd(r->b, leave);
     }
     LLVMBuildRet(r->b, next);

@@ -237,6 +237,24 @@ static uint32_t behind_edge_blocks(const lower_cfg *cfg, uint32_t block)
     return block;
 }
 
+static void mark_join(uint32_t at, lower_site *by_block, bool *marked)
+{
+    if (at == CFG_NONE || at == 0 || marked[at])
+        return;
+    by_block[at] = (lower_site){at, SM_SITE_JOIN, NULL};
+    marked[at] = true;
+}
+
+// Paths that come together, other than round a loop: lanes ahead wait here for those behind. This is where
+// they meet when some return early, which moves the post-dominator to the end of the kernel.
+static bool is_meeting(const lower_cfg *cfg, uint32_t block)
+{
+    uint32_t forward = 0;
+    for (uint32_t k = 0; k < cfg->pred_count[block]; k++)
+        forward += !cfg_dominates(cfg, block, cfg->pred[block][k]);
+    return forward > 1;
+}
+
 static void mark_joins(const lower_cfg *cfg, const bool *real, lower_site *by_block, bool *marked)
 {
     bool *seen = lower_alloc(cfg->count, sizeof *seen);
@@ -251,13 +269,12 @@ static void mark_joins(const lower_cfg *cfg, const bool *real, lower_site *by_bl
             has_site = seen[k] && real[k];
         if (!has_site)
             continue;
-        for (uint32_t k = 0; k <= cfg->succ_count[b]; k++) {
-            uint32_t at = k < cfg->succ_count[b] ? behind_edge_blocks(cfg, cfg->succ[b][k]) : cfg->ipdom[b];
-            if (at == CFG_NONE || marked[at])
-                continue;
-            by_block[at] = (lower_site){at, SM_SITE_JOIN, NULL};
-            marked[at] = true;
-        }
+        for (uint32_t k = 0; k < cfg->succ_count[b]; k++)
+            mark_join(behind_edge_blocks(cfg, cfg->succ[b][k]), by_block, marked);
+        mark_join(cfg->ipdom[b], by_block, marked);
+        for (uint32_t k = 0; k < cfg->count; k++)
+            if (seen[k] && is_meeting(cfg, k))
+                mark_join(k, by_block, marked);
     }
     free(seen);
 }

@@ -15,6 +15,16 @@
 - (bool)isOpen; // between beginScope and endScope
 @end
 
+// What an application may ask to capture. Told by class: libobjc finds a protocol that clang emitted only in
+// files that also have a class which adopts it.
+typedef enum sm_capture_kind {
+    SM_CAPTURE_NOTHING,
+    SM_CAPTURE_DEVICE,
+    SM_CAPTURE_QUEUE,
+    SM_CAPTURE_SCOPE
+} sm_capture_kind;
+sm_capture_kind sm_capture_kind_of(id object);
+
 // The scope was closed: a capture of it is over.
 void sm_capture_scope_ended(SMCaptureScope *scope);
 

@@ -23,17 +23,32 @@ static bool is_same(id a, id b)
     return a && sm_debug_innermost(a) == sm_debug_innermost(b);
 }
 
+sm_capture_kind sm_capture_kind_of(id object)
+{
+    id inner = sm_debug_innermost(object);
+    if ([inner isKindOfClass:[SMDevice class]])
+        return SM_CAPTURE_DEVICE;
+    if ([inner isKindOfClass:[SMCaptureScope class]])
+        return SM_CAPTURE_SCOPE;
+    return [inner respondsToSelector:@selector(commandBufferWithUnretainedReferences)] ? SM_CAPTURE_QUEUE
+                                                                                       : SM_CAPTURE_NOTHING;
+}
+
 // Under the lock.
 static bool covers(id object, id<MTLCommandQueue> queue)
 {
-    if ([object conformsToProtocol:@protocol(MTLCommandQueue)])
+    switch (sm_capture_kind_of(object)) {
+    case SM_CAPTURE_QUEUE:
         return is_same(object, queue);
-    if ([object conformsToProtocol:@protocol(MTLCaptureScope)]) {
-        SMCaptureScope *scope = object;
-        id<MTLCommandQueue> only = [scope commandQueue];
-        return [scope isOpen] && (only ? is_same(only, queue) : is_same([scope device], [queue device]));
+    case SM_CAPTURE_SCOPE: {
+        id<MTLCommandQueue> only = [(SMCaptureScope *)object commandQueue];
+        bool is_ours =
+            only ? is_same(only, queue) : is_same([(SMCaptureScope *)object device], [queue device]);
+        return is_ours && [(SMCaptureScope *)object isOpen];
     }
-    return is_same(object, [queue device]);
+    default:
+        return is_same(object, [queue device]);
+    }
 }
 
 BOOL sm_capture_wants(id<MTLCommandQueue> queue)
@@ -115,18 +130,11 @@ static NSError *capture_error(MTLCaptureError code, NSString *text)
     return sm_error(MTLCaptureErrorDomain, code, text);
 }
 
-static bool is_capturable(id object)
-{
-    return [object conformsToProtocol:@protocol(MTLDevice)] ||
-           [object conformsToProtocol:@protocol(MTLCommandQueue)] ||
-           [object conformsToProtocol:@protocol(MTLCaptureScope)];
-}
-
 static NSError *descriptor_error(MTLCaptureDescriptor *descriptor)
 {
     if (![descriptor captureObject])
         return capture_error(MTLCaptureErrorInvalidDescriptor, @"Capture object must not be nil.");
-    if (!is_capturable([descriptor captureObject]))
+    if (sm_capture_kind_of([descriptor captureObject]) == SM_CAPTURE_NOTHING)
         return capture_error(MTLCaptureErrorInvalidDescriptor,
                              @"Capture object must be a device, a command queue or a capture scope.");
     if ([descriptor destination] != MTLCaptureDestinationGPUTraceDocument)

@@ -29,13 +29,10 @@ static NSString *const note =
 
 static NSDictionary *describe_object(id object)
 {
-    NSString *type = @"device";
-    if ([object conformsToProtocol:@protocol(MTLCommandQueue)])
-        type = @"queue";
-    else if ([object conformsToProtocol:@protocol(MTLCaptureScope)])
-        type = @"scope";
+    sm_capture_kind kind = sm_capture_kind_of(object);
+    NSString *type = kind == SM_CAPTURE_DEVICE ? @"device" : kind == SM_CAPTURE_QUEUE ? @"queue" : @"scope";
     NSString *name =
-        [type isEqual:@"device"] ? [(id<MTLDevice>)object name] : [(id<MTLCommandQueue>)object label];
+        kind == SM_CAPTURE_DEVICE ? [(id<MTLDevice>)object name] : [(id<MTLCommandQueue>)object label];
     return [NSDictionary dictionaryWithObjectsAndKeys:type, @"type", name ? name : @"", @"name", nil];
 }
 

@@ -126,8 +126,8 @@
     pthread_mutex_lock(&_lock);
     atomic_store_explicit(&_status, status, memory_order_release);
     _is_finished = finished;
-    pthread_cond_broadcast(&_changed);
     pthread_mutex_unlock(&_lock);
+    pthread_cond_broadcast(&_changed); // the queue holds the buffer, so it is still there
 }
 
 - (void)waitUntilScheduled
@@ -394,19 +394,17 @@ static CFTimeInterval seconds(uint64_t ns)
     _gpu_end_ns = sm_now_ns();
     if (result.code)
         _error = [sm_playback_error(&_commands, &result, _errorOptions) retain];
-    [self logExecutionWithStatus:result.code ? MTLCommandBufferStatusError : MTLCommandBufferStatusCompleted];
+    MTLCommandBufferStatus status = result.code ? MTLCommandBufferStatusError : MTLCommandBufferStatusCompleted;
+    [self logExecutionWithStatus:status];
+    atomic_store_explicit(&_status, status, memory_order_release);
 }
 
 // References go before the waiters are woken: who waited may count on them.
 - (void)finish
 {
-    MTLCommandBufferStatus status = _error ? MTLCommandBufferStatusError : MTLCommandBufferStatusCompleted;
-    if (_completed) {
-        atomic_store_explicit(&_status, status, memory_order_release);
-        [self runCompletedHandlers];
-    }
+    [self runCompletedHandlers];
     sm_commands_free(&_commands);
-    [self changeStatus:status finished:true];
+    [self changeStatus:[self status] finished:true];
 }
 
 @end

@@ -50,6 +50,7 @@ typedef struct sm_bindings {
     uint32_t buffer_mask, threadgroup_mask;
     sm_binding *buffer;
     uint32_t *threadgroup_bytes;
+    uint32_t threadgroup_total;
 } sm_bindings;
 
 typedef struct sm_dispatch_command {

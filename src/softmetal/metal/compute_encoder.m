@@ -234,9 +234,9 @@ static const sm_bindings *bindings(SMGPUComputeEncoder *self, SEL selector)
     new->buffer = (sm_binding *)(new + 1);
     new->threadgroup_bytes = (uint32_t *)(new->buffer + buffers);
     copy_buffers(self, new->buffer);
-    uint32_t total = copy_threadgroup_lengths(self, new->threadgroup_bytes);
-    sm_assert_metal_as(selector, total <= SM_MAX_THREADGROUP_BYTES,
-                       "total threadgroup memory length (%u) must be <= 32768", total);
+    new->threadgroup_total = copy_threadgroup_lengths(self, new->threadgroup_bytes);
+    sm_assert_metal_as(selector, new->threadgroup_total <= SM_MAX_THREADGROUP_BYTES,
+                       "total threadgroup memory length (%u) must be <= 32768", new->threadgroup_total);
     return self->_bindings = new;
 }
 

@@ -109,35 +109,68 @@ static const sm_constant_value *value_of(SMFunction *self, const sm_constant *co
     return NULL;
 }
 
-static bool find_fault(SMFunction *self, const sm_constant *constant, void *context)
+// What the walk over a function's constants has found.
+typedef struct constant_check {
+    const sm_constant *missing; // the first required one without a value
+    bool has_values;            // for any of them
+    NSString *mismatch;
+} constant_check;
+
+static NSString *mismatch_of(const sm_constant *constant, const sm_constant_value *value)
 {
-    NSString **fault = context;
-    const sm_constant_value *value = value_of(self, constant);
     uint32_t type = sm_data_type_named(constant->type);
-    if (!value && constant->required)
-        *fault =
-            [NSString stringWithFormat:@"Function constant '%s' at index %u of function '%s' was not set",
-                                       constant->name, constant->index, self->function->name];
-    else if (value && value->type != type && type != MTLDataTypeStruct) {
-        char wanted[32], given[32];
-        sm_data_type_text(type, wanted, sizeof wanted);
-        sm_data_type_text(value->type, given, sizeof given);
-        *fault =
-            [NSString stringWithFormat:@"Function constant '%s' at index %u is of type %s; the value is of "
-                                       @"type %s",
-                                       constant->name, constant->index, wanted, given];
+    if (value->type == type || type == MTLDataTypeStruct)
+        return nil;
+    char wanted[32], given[32];
+    sm_data_type_text(type, wanted, sizeof wanted);
+    sm_data_type_text(value->type, given, sizeof given);
+    return [NSString
+        stringWithFormat:@"Function constant '%s' at index %u is of type %s; the value is of type %s",
+                         constant->name, constant->index, wanted, given];
+}
+
+static bool check_constant(SMFunction *self, const sm_constant *constant, void *context)
+{
+    constant_check *check = context;
+    const sm_constant_value *value = value_of(self, constant);
+    if (value) {
+        check->has_values = true;
+        check->mismatch = mismatch_of(constant, value);
+    } else if (constant->required && !check->missing) {
+        check->missing = constant;
     }
-    return *fault != nil;
+    return check->mismatch != nil;
 }
 
 - (NSString *)constantFault
 {
-    NSString *fault = nil;
-    [self visitConstants:find_fault context:&fault];
-    return fault;
+    constant_check check = {0};
+    [self visitConstants:check_constant context:&check];
+    if (check.mismatch)
+        return check.mismatch;
+    // Who sets some of a function's constants may leave others out, which are zero then: llama.cpp does so
+    // (for GGML_OP_ACC) and runs on Macs. A function of which nothing is set was not meant to be used like
+    // this.
+    if (!check.missing || check.has_values)
+        return nil;
+    return [NSString stringWithFormat:@"Function constant '%s' at index %u of function '%s' was not set",
+                                      check.missing->name, check.missing->index, function->name];
 }
 
-// The bytes of the struct that an argument points to are known to the compiled kernel only.
+// Bytes of what the buffer argument at an index points to; 0 if there is no such argument.
+static NSUInteger pointee_size(const sm_function *function, const sm_kernel *kernel, NSUInteger index)
+{
+    size_t layout = 0; // layouts are given for buffers and threadgroup memory only
+    for (size_t i = 0; i < function->argument_count && layout < kernel->arg_layouts_count; i++) {
+        const sm_argument *argument = &function->arguments[i];
+        if (argument->kind == SM_ARGUMENT_BUFFER && argument->index == index)
+            return kernel->arg_layouts[layout].size;
+        layout += argument->kind != SM_ARGUMENT_BUILTIN;
+    }
+    return 0;
+}
+
+// The size of a struct is known to the compiled kernel only.
 - (NSUInteger)structSizeOfBuffer:(NSUInteger)index selector:(SEL)selector
 {
     sm_pipeline *pipeline = NULL;
@@ -145,18 +178,11 @@ static bool find_fault(SMFunction *self, const sm_constant *constant, void *cont
     int rc = sm_pipeline_create(owner->library, function, values, value_count, &pipeline, &log);
     free(log);
     const sm_kernel *kernel = rc == 0 ? sm_wait_for_kernel(pipeline, NULL) : NULL;
-    NSUInteger size = 0;
-    size_t layout = 0;
-    for (size_t i = 0; kernel && i < function->argument_count; i++) {
-        const sm_argument *argument = &function->arguments[i];
-        if (argument->kind == SM_ARGUMENT_BUILTIN || layout >= kernel->arg_layouts_count)
-            continue;
-        if (argument->kind == SM_ARGUMENT_BUFFER && argument->index == index)
-            size = kernel->arg_layouts[layout].size;
-        layout++;
-    }
-    if (pipeline)
-        sm_pipeline_release(pipeline);
+    if (!kernel)
+        sm_fail_metal(object_getClassName(self), selector, __LINE__, "function %s cannot be compiled",
+                      function->name);
+    NSUInteger size = pointee_size(function, kernel, index);
+    sm_pipeline_release(pipeline);
     if (size == 0)
         sm_fail_metal(object_getClassName(self), selector, __LINE__,
                       "no argument buffer at index %lu of function %s", (unsigned long)index, function->name);

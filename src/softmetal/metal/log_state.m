@@ -22,10 +22,27 @@ typedef struct handler_entry {
 }
 @end
 
-static void print_line(uint32_t level, const char *text)
+// A kernel gives the type number of os_log, of which Metal makes its own scale.
+static MTLLogLevel level_of(uint32_t os_log_type)
 {
-    static const char *const names[] = {"default", "debug", "info", "notice", "error", "fault"};
-    const char *name = level < sizeof names / sizeof *names ? names[level] : "default";
+    switch (os_log_type) {
+    case 1:
+        return MTLLogLevelInfo;
+    case 2:
+        return MTLLogLevelDebug;
+    case 16:
+        return MTLLogLevelError;
+    case 17:
+        return MTLLogLevelFault;
+    default:
+        return MTLLogLevelNotice;
+    }
+}
+
+static void print_line(MTLLogLevel level, const char *text)
+{
+    static const char *const names[] = {"undefined", "debug", "info", "notice", "error", "fault"};
+    const char *name = names[level];
     size_t length = strlen(text);
     fprintf(stderr, "softmetal kernel log (%s): %s%s", name, text,
             length && text[length - 1] == '\n' ? "" : "\n");
@@ -66,13 +83,12 @@ static void print_line(uint32_t level, const char *text)
         ;
 }
 
-- (BOOL)wantsLevel:(uint32_t)level
+- (BOOL)wantsLevel:(MTLLogLevel)level
 {
-    // A message without a level passes every filter.
-    return level == MTLLogLevelUndefined || (MTLLogLevel)level >= _level;
+    return level >= _level;
 }
 
-- (void)log:(const char *)text level:(uint32_t)level
+- (void)log:(const char *)text level:(MTLLogLevel)level
 {
     handler_entry *entry = atomic_load(&_handlers);
     if (!entry)
@@ -84,15 +100,16 @@ static void print_line(uint32_t level, const char *text)
                                             length:strlen(text)
                                           encoding:NSISOLatin1StringEncoding] autorelease];
     for (; entry; entry = entry->next)
-        entry->block(nil, nil, (MTLLogLevel)level, message);
+        entry->block(nil, nil, level, message);
 }
 
 @end
 
-static void log_from_kernel(const sm_args *args, sm_u32 level, const char *format, const sm_log_value *values,
+static void log_from_kernel(const sm_args *args, sm_u32 type, const char *format, const sm_log_value *values,
                             sm_u32 count)
 {
     SMLogState *state = args->log_context;
+    MTLLogLevel level = level_of(type);
     if (state && ![state wantsLevel:level])
         return;
     char *text = sm_log_format(format, values, count);

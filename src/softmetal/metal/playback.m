@@ -57,11 +57,8 @@ static void bind_all(sm_launch *launch, const sm_bindings *bindings)
 }
 
 // The encoder could not check this: how much memory the kernel itself declares is known once it is compiled.
-static void check_threadgroup_memory(const playback *play)
+static void check_threadgroup_memory(const playback *play, uint32_t dynamic)
 {
-    uint32_t dynamic = 0;
-    for (unsigned i = 0; i < SM_MAX_BUFFERS; i++)
-        dynamic += play->launch.threadgroup_bytes[i];
     uint32_t fixed = play->launch.kernel->static_threadgroup_bytes;
     if (dynamic + fixed > SM_MAX_THREADGROUP_BYTES)
         sm_fail_metal(class_getName(play->queue->family.compute_encoder),
@@ -102,12 +99,12 @@ static void log_dispatch(const playback *play, uint64_t start_ns)
                                                     .end_ns = sm_now_ns()});
 }
 
-// Runs what stands in play->launch.
-static void launch(playback *play)
+// Runs what stands in play->launch, which has that much dynamic threadgroup memory.
+static void launch(playback *play, uint32_t threadgroup_bytes)
 {
     sm_fault reason;
     reason.text[0] = 0;
-    check_threadgroup_memory(play);
+    check_threadgroup_memory(play, threadgroup_bytes);
     uint64_t start_ns = play->logs ? sm_now_ns() : 0;
     int error = sm_exec_run(&play->launch, &reason);
     if (play->logs)
@@ -129,7 +126,7 @@ static void play_dispatch(playback *play, const sm_dispatch_command *command)
     bind_all(&play->launch, command->bindings);
     memcpy(play->launch.grid, command->grid, sizeof command->grid);
     memcpy(play->launch.group_size, command->group, sizeof command->group);
-    launch(play);
+    launch(play, command->bindings->threadgroup_total);
 }
 
 static void invalid_arguments(playback *play, const char *what)
@@ -153,7 +150,7 @@ static void play_indirect_dispatch(playback *play, const sm_indirect_dispatch_co
         is_empty |= threads == 0;
     }
     if (!is_empty)
-        launch(play);
+        launch(play, command->bindings->threadgroup_total);
 }
 
 // ---- indirect command buffers ----
@@ -188,11 +185,14 @@ static void play_icb_command(playback *play, const sm_execute_command *execute, 
         memcpy(play->launch.buffer, command->buffer, sizeof play->launch.buffer);
     const NSUInteger grid[3] = {command->grid.width, command->grid.height, command->grid.depth};
     const NSUInteger group[3] = {command->group.width, command->group.height, command->group.depth};
+    uint32_t threadgroup_bytes = 0;
+    for (unsigned i = 0; i < SM_MAX_BUFFERS; i++)
+        threadgroup_bytes += command->threadgroup_bytes[i];
     for (unsigned i = 0; i < 3; i++) {
         play->launch.grid[i] = (uint32_t)(command->threads_form ? grid[i] : grid[i] * group[i]);
         play->launch.group_size[i] = (uint32_t)group[i];
     }
-    launch(play);
+    launch(play, threadgroup_bytes);
 }
 
 static void play_execute(playback *play, const sm_execute_command *command)

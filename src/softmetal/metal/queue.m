@@ -96,8 +96,8 @@
 
 - (void)lockedGiveRoom
 {
-    if (_live_buffers-- >= _max_buffers)
-        pthread_cond_signal(&_room);
+    _live_buffers--;
+    pthread_cond_signal(&_room);
 }
 
 - (SMGPUCommandBuffer *)newBufferRetaining:(BOOL)retains
@@ -159,17 +159,12 @@
     buffer->queue_listed = false;
 }
 
-- (BOOL)lockedHasWork
+// Takes the right to execute, for a worker. True: start that worker, best after unlocking.
+- (BOOL)lockedClaimWork
 {
-    return _first && _first->queue_ready && !_executing;
-}
-
-- (void)lockedStartIfReady
-{
-    if (![self lockedHasWork])
-        return;
-    _executing = true; // for the worker that comes
-    sm_start_worker(self);
+    BOOL has_work = _first && _first->queue_ready && !_executing;
+    _executing |= has_work;
+    return has_work;
 }
 
 - (void)reservePlaceFor:(SMGPUCommandBuffer *)buffer
@@ -186,8 +181,10 @@
     if (!buffer->queue_listed)
         [self lockedAppend:buffer];
     buffer->queue_ready = true;
-    [self lockedStartIfReady];
+    BOOL start = [self lockedClaimWork];
     pthread_mutex_unlock(&_lock);
+    if (start)
+        sm_start_worker(self);
 }
 
 // A buffer that was enqueued and dropped gives its place up; those behind it must not wait for ever.
@@ -197,19 +194,21 @@
     if (buffer->queue_listed)
         [self lockedRemove:buffer];
     [self lockedGiveRoom];
-    [self lockedStartIfReady];
+    BOOL start = [self lockedClaimWork];
     pthread_mutex_unlock(&_lock);
+    if (start)
+        sm_start_worker(self);
 }
 
 // ---- running ----
-- (SMGPUCommandBuffer *)lockedExecuteFirst
+// emptyPool keeps the pool itself, which matters when buffers are small and many.
+- (SMGPUCommandBuffer *)lockedExecuteFirst:(NSAutoreleasePool *)pool
 {
     SMGPUCommandBuffer *buffer = _first;
     [self lockedRemove:buffer];
     pthread_mutex_unlock(&_lock);
-    NSAutoreleasePool *autoreleased = [NSAutoreleasePool new];
     [buffer execute];
-    [autoreleased drain];
+    [pool emptyPool];
     pthread_mutex_lock(&_lock);
     [self lockedGiveRoom];
     if (_last_done)
@@ -221,7 +220,7 @@
 }
 
 // Handlers run in order, one thread at a time. Who finds another thread at it leaves its buffer to that thread.
-- (void)lockedFinishDone
+- (void)lockedFinishDone:(NSAutoreleasePool *)pool
 {
     if (_completing)
         return;
@@ -233,30 +232,30 @@
             _last_done = nil;
         buffer->queue_next = nil;
         pthread_mutex_unlock(&_lock);
-        NSAutoreleasePool *autoreleased = [NSAutoreleasePool new];
         [buffer finish];
         [buffer release];
-        [autoreleased drain];
+        [pool emptyPool];
         pthread_mutex_lock(&_lock);
     }
     _completing = false;
 }
 
-// Sent by a worker, for which _executing was set. Application code never runs while it is set: a buffer that is
-// committed meanwhile starts on another worker, as a GPU does not wait for handlers.
-- (void)run
+// Sent by a worker, for which the right to execute was taken. Application code never runs while it is held: a
+// buffer that is committed meanwhile starts on another worker, as a GPU does not wait for handlers.
+- (void)runWithPool:(NSAutoreleasePool *)pool
 {
     pthread_mutex_lock(&_lock);
     do {
-        if ([[self lockedExecuteFirst] hasCompletedHandlers]) {
+        if ([[self lockedExecuteFirst:pool] hasCompletedHandlers]) {
             _executing = false;
-            [self lockedStartIfReady];
-            [self lockedFinishDone];
+            if ([self lockedClaimWork])
+                sm_start_worker(self);
+            [self lockedFinishDone:pool];
         } else {
-            [self lockedFinishDone];
+            [self lockedFinishDone:pool];
             _executing = false;
         }
-    } while ([self lockedHasWork] && (_executing = true));
+    } while ([self lockedClaimWork]);
     pthread_mutex_unlock(&_lock);
 }
 

@@ -75,10 +75,10 @@ typedef struct sm_family {
 - (void)reservePlaceFor:(SMGPUCommandBuffer *)buffer; // enqueue
 - (void)submit:(SMGPUCommandBuffer *)buffer;          // commit; enqueued or not
 - (void)forget:(SMGPUCommandBuffer *)buffer;          // dropped without commit
-- (void)run;                                          // by a worker: executes all that is ready
+- (void)runWithPool:(NSAutoreleasePool *)pool;        // by a worker: executes all that is ready
 @end
 
-// Runs -[queue run] on a thread of the pool (queue_threads.m). The queue stays alive until then.
+// Runs -[queue runWithPool:] on a thread of the pool (queue_threads.m). The queue stays alive until then.
 void sm_start_worker(SMGPUCommandQueue *queue);
 
 // ---- command buffers (command_buffer.m) ----

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The macros of Metal's standard library: all that a source sees while it is preprocessed on its own, before it is
-// rewritten. Only macros may stand here. The compiler sets __METAL_VERSION__ by the language version.
+// The macros of Metal's standard library: all that a source sees while it is preprocessed on its own, before
+// it is rewritten. Only macros may stand here. The compiler sets __METAL_VERSION__ by the language version.
 #pragma once
 #define __METAL__ 1
 #ifndef __METAL_VERSION__

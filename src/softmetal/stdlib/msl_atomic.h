@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Atomics, fences and barriers. Threadgroups of one dispatch run on several OS threads, so device atomics are real
-// ones; every order is at least the relaxed one that MSL offers.
+// Atomics, fences and barriers. Threadgroups of one dispatch run on several OS threads, so device atomics are
+// real ones; every order is at least the relaxed one that MSL offers.
 #pragma once
 #include "kernel_abi.h"
 #include "msl_math.h"
@@ -27,14 +27,8 @@ enum class mem_flags : uint {
     mem_threadgroup_imageblock = 8,
     mem_object_data = 16,
 };
-constexpr mem_flags operator|(mem_flags a, mem_flags b)
-{
-    return (mem_flags)((uint)a | (uint)b);
-}
-constexpr mem_flags operator&(mem_flags a, mem_flags b)
-{
-    return (mem_flags)((uint)a & (uint)b);
-}
+constexpr mem_flags operator|(mem_flags a, mem_flags b) { return (mem_flags)((uint)a | (uint)b); }
+constexpr mem_flags operator&(mem_flags a, mem_flags b) { return (mem_flags)((uint)a & (uint)b); }
 
 template <class T>
 struct _atomic {
@@ -51,11 +45,11 @@ typedef _atomic<ulong> atomic_ulong;
 
 // The integer that has the bits of T, for what the compiler's atomics do on integers only.
 template <class T>
-using __sm_bits = conditional_t<
-    sizeof(T) == 1, uchar,
-    conditional_t<sizeof(T) == 2, ushort, conditional_t<sizeof(T) == 4, uint, ulong>>>;
-// Seen through this, an atomic has its natural alignment in spite of -fmax-type-align; without it the compiler calls
-// libatomic for 64 bits.
+using __sm_bits =
+    conditional_t<sizeof(T) == 1, uchar,
+                  conditional_t<sizeof(T) == 2, ushort, conditional_t<sizeof(T) == 4, uint, ulong>>>;
+// Seen through this, an atomic has its natural alignment in spite of -fmax-type-align; without it the
+// compiler calls libatomic for 64 bits.
 template <class T>
 struct alignas(sizeof(T)) __sm_cell {
     T value;
@@ -139,9 +133,7 @@ inline void threadgroup_barrier(mem_flags, memory_order = memory_order_relaxed,
     __sm_barrier();
 }
 
-inline void __sm_op_nothing(sm_simd *, sm_u32)
-{
-}
+inline void __sm_op_nothing(sm_simd *, sm_u32) {}
 // With mem_none nothing that one lane wrote has to be seen by another, and lanes cannot observe each other's
 // progress in any other way: no meeting is needed.
 inline void simdgroup_barrier(mem_flags flags, memory_order = memory_order_relaxed,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Private builtins of Apple's compiler that public sources call: MLX's bf16_math.h does the mathematics of bfloat
-// through them. The last argument of the mathematical ones chooses precision and changes nothing here.
+// Private builtins of Apple's compiler that public sources call: MLX's bf16_math.h does the mathematics of
+// bfloat through them. The last argument of the mathematical ones chooses precision and changes nothing here.
 #pragma once
 #include "msl_quad.h"
 
@@ -55,10 +55,7 @@ SM_BUILTIN3(fmax3)
 SM_BUILTIN3(fmin3)
 SM_BUILTIN3(fmedian3)
 #undef SM_BUILTIN3
-inline float __metal_ldexp(float a, int e, int = 0)
-{
-    return metal::ldexp(a, e);
-}
+inline float __metal_ldexp(float a, int e, int = 0) { return metal::ldexp(a, e); }
 template <class E>
 inline float __metal_frexp(float a, E *exponent, int = 0)
 {
@@ -68,14 +65,8 @@ inline float __metal_frexp(float a, E *exponent, int = 0)
     return mantissa;
 }
 
-inline ushort __metal_get_simdgroup_size(ushort = 0)
-{
-    return SM_LANES;
-}
-inline ushort __metal_get_thread_index_in_simdgroup(ushort = 0)
-{
-    return (ushort)__sm_lane();
-}
+inline ushort __metal_get_simdgroup_size(ushort = 0) { return SM_LANES; }
+inline ushort __metal_get_thread_index_in_simdgroup(ushort = 0) { return (ushort)__sm_lane(); }
 #define SM_BUILTIN_SIMD(name)                                                                                \
     template <class T>                                                                                       \
     inline T __metal_simd_##name(T x)                                                                        \
@@ -106,10 +97,7 @@ SM_BUILTIN_SIMD2(shuffle_rotate_up)
 SM_BUILTIN_SIMD2(shuffle_rotate_down)
 #undef SM_BUILTIN_SIMD2
 // MLX asks for the exclusive or of floats: that of their bits.
-inline float __metal_simd_xor(float x)
-{
-    return as_type<float>(metal::simd_xor(as_type<uint>(x)));
-}
+inline float __metal_simd_xor(float x) { return as_type<float>(metal::simd_xor(as_type<uint>(x))); }
 template <class T>
 inline T __metal_simd_shuffle_and_fill_up(T x, T filling, ushort delta, ushort modulo)
 {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // How a kernel's parameters get their values. The compiler ends a pipeline's unit with
 //     SM_KERNEL_ENTRY((expression), SM_SRC(buffer, 0), SM_SRC(thread_position_in_grid, 0), ...)
-// where the expression names the kernel function (a template instance, a cast of an overload; in parentheses if it
-// has commas), with one source per parameter in order. This defines sm_kernel_thread, from which the lowering starts.
+// where the expression names the kernel function (a template instance, a cast of an overload; in parentheses
+// if it has commas), with one source per parameter in order. This defines sm_kernel_thread, from which the
+// lowering starts.
 #pragma once
 #include "kernel_abi.h"
 #include "msl_vector.h"

@@ -53,7 +53,7 @@ constexpr T __sm_insert_bits(T base, T insert, uint offset, uint bits)
     constexpr uint width = sizeof(T) * 8;
     if (bits == 0 || offset >= width)
         return base;
-    U mask = (U)((bits >= width ? (U)~(U)0 : (U)(((U)1 << bits) - 1)) << offset);
+    U mask = (U)((bits >= width ? (U) ~(U)0 : (U)(((U)1 << bits) - 1)) << offset);
     return (T)(((U)base & (U)~mask) | ((U)((U)insert << offset) & mask));
 }
 
@@ -75,10 +75,7 @@ constexpr T __sm_insert_bits(T base, T insert, uint offset, uint bits)
     inline T subsat(T a, T b) { return __builtin_elementwise_sub_sat(a, b); }                                \
     constexpr T hadd(T a, T b) { return (T)((a & b) + ((a ^ b) >> 1)); }                                     \
     constexpr T rhadd(T a, T b) { return (T)((a | b) - ((a ^ b) >> 1)); }                                    \
-    constexpr T mulhi(T a, T b)                                                                              \
-    {                                                                                                        \
-        return (T)((__sm_wider<T>)a * (__sm_wider<T>)b >> (sizeof(T) * 8));                                  \
-    }                                                                                                        \
+    constexpr T mulhi(T a, T b) { return (T)((__sm_wider<T>)a * (__sm_wider<T>)b >> (sizeof(T) * 8)); }      \
     constexpr T madhi(T a, T b, T c) { return (T)(mulhi(a, b) + c); }                                        \
     constexpr T madsat(T a, T b, T c) { return __sm_madsat(a, b, c); }                                       \
     constexpr T popcount(T a) { return (T)__builtin_popcountg((make_unsigned_t<T>)a); }                      \
@@ -107,22 +104,10 @@ SM_INTEGER(long)
 SM_INTEGER(ulong)
 #undef SM_INTEGER
 
-constexpr int mul24(int a, int b)
-{
-    return (a << 8 >> 8) * (b << 8 >> 8);
-}
-constexpr uint mul24(uint a, uint b)
-{
-    return (a & 0xffffffu) * (b & 0xffffffu);
-}
-constexpr int mad24(int a, int b, int c)
-{
-    return mul24(a, b) + c;
-}
-constexpr uint mad24(uint a, uint b, uint c)
-{
-    return mul24(a, b) + c;
-}
+constexpr int mul24(int a, int b) { return (a << 8 >> 8) * (b << 8 >> 8); }
+constexpr uint mul24(uint a, uint b) { return (a & 0xffffffu) * (b & 0xffffffu); }
+constexpr int mad24(int a, int b, int c) { return mul24(a, b) + c; }
+constexpr uint mad24(uint a, uint b, uint c) { return mul24(a, b) + c; }
 
 #define SM_VECTOR1(name)                                                                                     \
     template <__sm_integer T, int N>                                                                         \
@@ -175,14 +160,16 @@ SM_VECTOR3(madsat, __sm_integer)
 // The namespaces in which a source names its wish for precision. Both are the same code: it is as precise as
 // libm, and speed comes from the vectoriser.
 #define SM_EVERY_FUNCTION(M)                                                                                 \
-    M(abs) M(acos) M(acosh) M(asin) M(asinh) M(atan) M(atan2) M(atanh) M(ceil) M(clamp) M(copysign) M(cos)   \
-    M(cosh) M(cospi) M(cross) M(distance) M(distance_squared) M(divide) M(dot) M(exp) M(exp10) M(exp2)       \
-    M(fabs) M(faceforward) M(fdim) M(floor) M(fma) M(fmax) M(fmax3) M(fmedian3) M(fmin) M(fmin3) M(fmod)     \
-    M(fract) M(frexp) M(ilogb) M(isfinite) M(isinf) M(isnan) M(isnormal) M(isordered) M(isunordered)         \
-    M(ldexp) M(length) M(length_squared) M(log) M(log10) M(log2) M(max) M(max3) M(median3) M(min) M(min3)    \
-    M(mix) M(modf) M(nextafter) M(normalize) M(pow) M(powr) M(reflect) M(refract) M(rint) M(round) M(rsqrt)  \
-    M(saturate) M(select) M(sign) M(signbit) M(sin) M(sincos) M(sinh) M(sinpi) M(smoothstep) M(sqrt)         \
-    M(step) M(tan) M(tanh) M(tanpi) M(trunc)
+    M(abs)                                                                                                   \
+    M(acos) M(acosh) M(asin) M(asinh) M(atan) M(atan2) M(atanh) M(ceil) M(clamp) M(copysign) M(cos) M(cosh)  \
+        M(cospi) M(cross) M(distance) M(distance_squared) M(divide) M(dot) M(exp) M(exp10) M(exp2) M(fabs)   \
+            M(faceforward) M(fdim) M(floor) M(fma) M(fmax) M(fmax3) M(fmedian3) M(fmin) M(fmin3) M(fmod)     \
+                M(fract) M(frexp) M(ilogb) M(isfinite) M(isinf) M(isnan) M(isnormal) M(isordered)            \
+                    M(isunordered) M(ldexp) M(length) M(length_squared) M(log) M(log10) M(log2) M(max)       \
+                        M(max3) M(median3) M(min) M(min3) M(mix) M(modf) M(nextafter) M(normalize) M(pow)    \
+                            M(powr) M(reflect) M(refract) M(rint) M(round) M(rsqrt) M(saturate) M(select)    \
+                                M(sign) M(signbit) M(sin) M(sincos) M(sinh) M(sinpi) M(smoothstep) M(sqrt)   \
+                                    M(step) M(tan) M(tanh) M(tanpi) M(trunc)
 #define SM_USE(name) using metal::name;
 namespace precise {
 SM_EVERY_FUNCTION(SM_USE)

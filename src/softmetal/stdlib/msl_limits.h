@@ -16,7 +16,8 @@ struct __sm_float_limits {
     static constexpr bool is_specialized = true, is_signed = true, is_integer = false, is_exact = false;
     static constexpr bool has_infinity = true, has_quiet_NaN = true, has_signaling_NaN = true;
     static constexpr bool is_iec559 = true, is_bounded = true, is_modulo = false, traps = false;
-    static constexpr int digits = Digits, radix = 2, max_exponent = MaxExponent, min_exponent = 3 - MaxExponent;
+    static constexpr int digits = Digits, radix = 2, max_exponent = MaxExponent,
+                         min_exponent = 3 - MaxExponent;
     static constexpr T infinity() { return (T)__builtin_inff(); }
     static constexpr T quiet_NaN() { return (T)__builtin_nanf(""); }
     static constexpr T signaling_NaN() { return (T)__builtin_nansf(""); }
@@ -28,7 +29,7 @@ struct __sm_float_limits {
         static constexpr int digits10 = digits_10;                                                           \
         static constexpr T max() { return (T)largest; }                                                      \
         static constexpr T min() { return (T)smallest; }                                                     \
-        static constexpr T lowest() { return (T)-largest; }                                                  \
+        static constexpr T lowest() { return (T) - largest; }                                                \
         static constexpr T epsilon() { return (T)step; }                                                     \
         static constexpr T denorm_min() { return (T)tiny; }                                                  \
     };
@@ -41,7 +42,8 @@ template <class T>
 struct __sm_int_limits {
     static constexpr bool is_specialized = true, is_integer = true, is_exact = true, is_bounded = true;
     static constexpr bool is_signed = T(-1) < T(0), is_modulo = !is_signed, is_iec559 = false;
-    static constexpr bool has_infinity = false, has_quiet_NaN = false, has_signaling_NaN = false, traps = false;
+    static constexpr bool has_infinity = false, has_quiet_NaN = false, has_signaling_NaN = false,
+                          traps = false;
     static constexpr int radix = 2, digits = is_same_v<T, bool> ? 1 : sizeof(T) * 8 - is_signed;
     static constexpr int digits10 = digits * 3 / 10;
     static constexpr T max() { return (T)(~0ul >> (64 - digits)); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// metal::os_log: the kernel's messages, handed to the executor through sm_args.log. The level is os_log's type
-// number (0 default, 1 info, 2 debug, 16 error, 17 fault).
+// metal::os_log: the kernel's messages, handed to the executor through sm_args.log. The level is os_log's
+// type number (0 default, 1 info, 2 debug, 16 error, 17 fault).
 #pragma once
 #include "kernel_abi.h"
 #include "msl_traits.h"

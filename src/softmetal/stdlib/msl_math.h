@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The chapters Math, Common, Geometric and Relational of MSL for float, half, bfloat and their vectors. Scalars of
-// half and bfloat go through float. Calls reach LLVM as builtins without errno so that loops over them vectorise.
+// The chapters Math, Common, Geometric and Relational of MSL for float, half, bfloat and their vectors.
+// Scalars of half and bfloat go through float. Calls reach LLVM as builtins without errno so that loops over
+// them vectorise.
 //
 // bfloat overloads are constrained templates: sources that bring their own plain overloads for bfloat (as MLX
 // does) then win without ambiguity.
@@ -100,10 +101,7 @@ concept __sm_floating = is_floating_point_v<T>;
     }
 
 // sin(pi x) and cos(pi x): taken modulo 2 first, so that large arguments keep their precision.
-inline float __sm_mod2(float a)
-{
-    return a - 2.0f * __builtin_rintf(a * 0.5f);
-}
+inline float __sm_mod2(float a) { return a - 2.0f * __builtin_rintf(a * 0.5f); }
 constexpr float __sm_pi = 3.14159265358979323846f;
 // fract never reaches 1, as MSL demands; the plain difference does for tiny negative numbers.
 inline float __sm_fract(float a)
@@ -117,11 +115,48 @@ inline float __sm_smoothstep(float low, float high, float x)
     return t * t * (3.0f - 2.0f * t);
 }
 
+// LLVM knows vector versions of exp, log, sin, cos and pow only. What kernels use most of the others is built
+// on those, with the result as close as libm's (within 2 ulp), so that loops over it vectorise too.
+inline float __sm_power_of_2(int n) { return __builtin_bit_cast(float, (uint)(n + 127) << 23); }
+inline float __sm_exp2(float a)
+{
+    // Beyond these bounds the result is 0 or infinity anyway. Two factors, because 2^n alone may be out of
+    // range.
+    float x = a < -160.0f ? -160.0f : a > 130.0f ? 130.0f : a;
+    float whole = __builtin_rintf(x);
+    int n = (int)(x == x ? whole : 0.0f);
+    return __builtin_expf((x - whole) * 0.693147180559945309f) * __sm_power_of_2(n / 2) *
+           __sm_power_of_2(n - n / 2);
+}
+inline float __sm_log2(float a)
+{
+    // Exact for powers of two: the exponent is taken off first, so that the logarithm of [0.7, 1.4) is left.
+    bool tiny = a < 0x1p-126f;
+    uint bits = __builtin_bit_cast(uint, tiny ? a * 0x1p23f : a) - 0x3f3504f3u;
+    int exponent = (int)bits >> 23;
+    float mantissa = __builtin_bit_cast(float, (bits & 0x7fffffu) + 0x3f3504f3u);
+    bool usual = a > 0.0f && a < __builtin_inff();
+    float logarithm = __builtin_logf(usual ? mantissa : a);
+    float whole = (float)(exponent - (tiny ? 23 : 0));
+    return usual ? whole + logarithm * 1.44269504088896341f : logarithm;
+}
+inline float __sm_tanh(float a)
+{
+    // A polynomial near zero, where the quotient would cancel.
+    float x = __builtin_fabsf(a), z = x * x;
+    float p = ((((-0.00613125703f * z + 0.0210207259f) * z - 0.0538558321f) * z + 0.133328018f) * z -
+               0.333333293f) *
+                  z * x +
+              x;
+    float e = __builtin_expf(-2.0f * x);
+    return __builtin_copysignf(x < 0.6f ? p : (1.0f - e) / (1.0f + e), a);
+}
+
 SM_MATH1(exp, __builtin_expf(a))
-SM_MATH1(exp2, __builtin_exp2f(a))
+SM_MATH1(exp2, __sm_exp2(a))
 SM_MATH1(exp10, __builtin_exp10f(a))
 SM_MATH1(log, __builtin_logf(a))
-SM_MATH1(log2, __builtin_log2f(a))
+SM_MATH1(log2, __sm_log2(a))
 SM_MATH1(log10, __builtin_log10f(a))
 SM_MATH1(sin, __builtin_sinf(a))
 SM_MATH1(cos, __builtin_cosf(a))
@@ -131,7 +166,7 @@ SM_MATH1(acos, __builtin_acosf(a))
 SM_MATH1(atan, __builtin_atanf(a))
 SM_MATH1(sinh, __builtin_sinhf(a))
 SM_MATH1(cosh, __builtin_coshf(a))
-SM_MATH1(tanh, __builtin_tanhf(a))
+SM_MATH1(tanh, __sm_tanh(a))
 SM_MATH1(asinh, __builtin_asinhf(a))
 SM_MATH1(acosh, __builtin_acoshf(a))
 SM_MATH1(atanh, __builtin_atanhf(a))
@@ -148,10 +183,7 @@ SM_MATH1(round, __builtin_roundf(a))
 SM_MATH1(fabs, __builtin_fabsf(a))
 SM_MATH1(fract, __sm_fract(a))
 SM_MATH1(saturate, __builtin_fminf(__builtin_fmaxf(a, 0.0f), 1.0f))
-SM_MATH1(sign, (a > 0.0f   ? 1.0f
-                : a < 0.0f ? -1.0f
-                : a == a   ? a
-                           : 0.0f))
+SM_MATH1(sign, (a > 0.0f ? 1.0f : a < 0.0f ? -1.0f : a == a ? a : 0.0f))
 SM_MATH2(pow, __builtin_powf(a, b))
 SM_MATH2(powr, __builtin_powf(a, b))
 SM_MATH2(atan2, __builtin_atan2f(a, b))
@@ -165,8 +197,7 @@ SM_MATH2(step, (b < a ? 0.0f : 1.0f))
 SM_MATH3(fma, __builtin_fmaf(a, b, c))
 SM_MATH3(fmax3, __builtin_fmaxf(__builtin_fmaxf(a, b), c))
 SM_MATH3(fmin3, __builtin_fminf(__builtin_fminf(a, b), c))
-SM_MATH3(fmedian3,
-         __builtin_fmaxf(__builtin_fminf(a, b), __builtin_fminf(__builtin_fmaxf(a, b), c)))
+SM_MATH3(fmedian3, __builtin_fmaxf(__builtin_fminf(a, b), __builtin_fminf(__builtin_fmaxf(a, b), c)))
 SM_MATH3(mix, a + (b - a) * c)
 SM_MATH3(smoothstep, __sm_smoothstep(a, b, c))
 
@@ -186,14 +217,8 @@ inline T __sm_nextafter(T from, T to)
         bits = (Bits)((from < to) == (from > (T)0.0f) ? bits + 1 : bits - 1);
     return __builtin_bit_cast(T, bits);
 }
-inline float nextafter(float a, float b)
-{
-    return __sm_nextafter<float, uint>(a, b);
-}
-inline half nextafter(half a, half b)
-{
-    return __sm_nextafter<half, ushort>(a, b);
-}
+inline float nextafter(float a, float b) { return __sm_nextafter<float, uint>(a, b); }
+inline half nextafter(half a, half b) { return __sm_nextafter<half, ushort>(a, b); }
 template <__sm_bfloat B>
 inline B nextafter(B a, B b)
 {
@@ -232,10 +257,7 @@ SM_VECTOR2(nextafter, __sm_floating)
 SM_FLOAT_OVERLOADS(float)
 SM_FLOAT_OVERLOADS(half)
 #undef SM_FLOAT_OVERLOADS
-inline bool isnormal(float a)
-{
-    return __builtin_isnormal(a);
-}
+inline bool isnormal(float a) { return __builtin_isnormal(a); }
 // A half below its own normal range is normal as a float.
 inline bool isnormal(half a)
 {
@@ -366,14 +388,8 @@ inline vec<T, N> sincos(const vec<T, N> &p, vec<T, N> &cosine)
 }
 
 // Relational.
-inline bool any(bool a)
-{
-    return a;
-}
-inline bool all(bool a)
-{
-    return a;
-}
+inline bool any(bool a) { return a; }
+inline bool all(bool a) { return a; }
 template <int N>
 constexpr bool any(const vec<bool, N> &p)
 {

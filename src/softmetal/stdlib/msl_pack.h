@@ -23,10 +23,7 @@ inline uint __sm_to_snorm(float x, uint shift, uint bits)
     int value = (int)__builtin_rintf(clamp(x, -1.0f, 1.0f) * (float)((1 << (bits - 1)) - 1));
     return ((uint)value & ((1u << bits) - 1)) << shift;
 }
-inline float __sm_from_srgb(float x)
-{
-    return x <= 0.04045f ? x / 12.92f : pow((x + 0.055f) / 1.055f, 2.4f);
-}
+inline float __sm_from_srgb(float x) { return x <= 0.04045f ? x / 12.92f : pow((x + 0.055f) / 1.055f, 2.4f); }
 inline float __sm_to_srgb(float x)
 {
     x = saturate(x);
@@ -109,12 +106,6 @@ SM_PACK_HALF(snorm2x16, uint, 2)
 SM_PACK_HALF(unorm10a2, uint, 4)
 SM_PACK_HALF(unorm565, ushort, 3)
 #undef SM_PACK_HALF
-inline half4 unpack_unorm4x8_srgb_to_half(uint p)
-{
-    return half4(unpack_unorm4x8_srgb_to_float(p));
-}
-inline uint pack_half_to_srgb_unorm4x8(half4 h)
-{
-    return pack_float_to_srgb_unorm4x8(float4(h));
-}
+inline half4 unpack_unorm4x8_srgb_to_half(uint p) { return half4(unpack_unorm4x8_srgb_to_float(p)); }
+inline uint pack_half_to_srgb_unorm4x8(half4 h) { return pack_float_to_srgb_unorm4x8(float4(h)); }
 } // namespace metal

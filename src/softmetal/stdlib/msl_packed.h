@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// packed_vec<T, N>: vectors with the alignment of their element, for memory shared with the host. Arithmetic gives
-// ordinary vectors.
+// packed_vec<T, N>: vectors with the alignment of their element, for memory shared with the host. Arithmetic
+// gives ordinary vectors.
 #pragma once
 #include "msl_vector.h"
 
@@ -25,16 +25,6 @@ namespace metal {
         requires(!is_same_v<U, T>)                                                                           \
     {                                                                                                        \
         return vec<U, N>((vec<T, N>)*this);                                                                  \
-    }                                                                                                        \
-    template <class I>                                                                                       \
-    constexpr T &operator[](I i)                                                                             \
-    {                                                                                                        \
-        return (&x)[(size_t)i];                                                                              \
-    }                                                                                                        \
-    template <class I>                                                                                       \
-    constexpr const T &operator[](I i) const                                                                 \
-    {                                                                                                        \
-        return (&x)[(size_t)i];                                                                              \
     }                                                                                                        \
     friend constexpr vec<T, N> operator-(const packed_vec &p) { return -(vec<T, N>)p; }                      \
     friend constexpr vec<T, N> operator+(const packed_vec &p) { return p; }                                  \
@@ -63,20 +53,20 @@ namespace metal {
     SM_PACKED_ASSIGN(N, |)                                                                                   \
     SM_PACKED_ASSIGN(N, ^)                                                                                   \
     SM_PACKED_ASSIGN(N, <<)                                                                                  \
-    SM_PACKED_ASSIGN(N, >>)                                                                                  \
-    SM_SWIZZLES##N
+    SM_PACKED_ASSIGN(N, >>)
 #define SM_COMMA ,
 
-// Every mixture is spelled out: with conversions both ways between packed_vec and vec, fewer would be ambiguous.
+// Every mixture is spelled out: with conversions both ways between packed_vec and vec, fewer would be
+// ambiguous.
 #define SM_PACKED_OPERATOR(N, R, op)                                                                         \
-    friend constexpr R operator op(const packed_vec & p, const packed_vec & q)                               \
+    friend constexpr R operator op(const packed_vec &p, const packed_vec &q)                                 \
     {                                                                                                        \
         return (vec<T, N>)p op(vec<T, N>) q;                                                                 \
     }                                                                                                        \
-    friend constexpr R operator op(const packed_vec & p, const vec<T, N> &q) { return (vec<T, N>)p op q; }   \
-    friend constexpr R operator op(const vec<T, N> &p, const packed_vec & q) { return p op(vec<T, N>) q; }   \
-    friend constexpr R operator op(const packed_vec & p, T q) { return (vec<T, N>)p op vec<T, N>(q); }       \
-    friend constexpr R operator op(T p, const packed_vec & q) { return vec<T, N>(p) op(vec<T, N>) q; }
+    friend constexpr R operator op(const packed_vec &p, const vec<T, N> &q) { return (vec<T, N>)p op q; }    \
+    friend constexpr R operator op(const vec<T, N> &p, const packed_vec &q) { return p op(vec<T, N>) q; }    \
+    friend constexpr R operator op(const packed_vec &p, T q) { return (vec<T, N>)p op vec<T, N>(q); }        \
+    friend constexpr R operator op(T p, const packed_vec &q) { return vec<T, N>(p) op(vec<T, N>) q; }
 #define SM_PACKED_ASSIGN(N, op)                                                                              \
     friend constexpr packed_vec &operator op##=(packed_vec & p, const vec<T, N> &q)                          \
     {                                                                                                        \
@@ -84,45 +74,24 @@ namespace metal {
     }
 
 template <class T>
-struct packed_vec<T, 2> {
-    union {
-        struct {
-            T x, y;
-        };
-        struct {
-            T r, g;
-        };
-    };
-    constexpr packed_vec(const vec<T, 2> &from) : x(from.x), y(from.y) {}
-    constexpr operator vec<T, 2>() const { return vec<T, 2>(x, y); }
+struct packed_vec<T, 2> : __sm_fields<T, 2, alignof(T)> {
+    constexpr packed_vec(const vec<T, 2> &from) : __sm_fields<T, 2, alignof(T)>(from.x, from.y) {}
+    constexpr operator vec<T, 2>() const { return vec<T, 2>(this->x, this->y); }
     SM_PACKED_MEMBERS(2)
 };
 template <class T>
-struct packed_vec<T, 3> {
-    union {
-        struct {
-            T x, y, z;
-        };
-        struct {
-            T r, g, b;
-        };
-    };
-    constexpr packed_vec(const vec<T, 3> &from) : x(from.x), y(from.y), z(from.z) {}
-    constexpr operator vec<T, 3>() const { return vec<T, 3>(x, y, z); }
+struct packed_vec<T, 3> : __sm_fields<T, 3, alignof(T)> {
+    constexpr packed_vec(const vec<T, 3> &from) : __sm_fields<T, 3, alignof(T)>(from.x, from.y, from.z) {}
+    constexpr operator vec<T, 3>() const { return vec<T, 3>(this->x, this->y, this->z); }
     SM_PACKED_MEMBERS(3)
 };
 template <class T>
-struct packed_vec<T, 4> {
-    union {
-        struct {
-            T x, y, z, w;
-        };
-        struct {
-            T r, g, b, a;
-        };
-    };
-    constexpr packed_vec(const vec<T, 4> &from) : x(from.x), y(from.y), z(from.z), w(from.w) {}
-    constexpr operator vec<T, 4>() const { return vec<T, 4>(x, y, z, w); }
+struct packed_vec<T, 4> : __sm_fields<T, 4, alignof(T)> {
+    constexpr packed_vec(const vec<T, 4> &from)
+        : __sm_fields<T, 4, alignof(T)>(from.x, from.y, from.z, from.w)
+    {
+    }
+    constexpr operator vec<T, 4>() const { return vec<T, 4>(this->x, this->y, this->z, this->w); }
     SM_PACKED_MEMBERS(4)
 };
 } // namespace metal

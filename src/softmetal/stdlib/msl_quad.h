@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Quad-group functions: those of msl_simd.h, within each four lanes. Every lane gets its quad's result, so results
-// lie one per lane.
+// Quad-group functions: those of msl_simd.h, within each four lanes. Every lane gets its quad's result, so
+// results lie one per lane.
 #pragma once
 #include "msl_simd.h"
 
@@ -139,9 +139,8 @@ inline T quad_shuffle_and_fill_down(T x, T filling, ushort delta, ushort modulo 
     return simd_shuffle_and_fill_down(x, filling, delta, modulo);
 }
 
-class quad_vote
-{
-public:
+class quad_vote {
+  public:
     typedef uint vote_t;
     quad_vote() = default;
     constexpr explicit quad_vote(vote_t bits) : bits_(bits) {}
@@ -149,36 +148,18 @@ public:
     constexpr bool all() const { return bits_ == 15; }
     constexpr bool any() const { return bits_ != 0; }
 
-private:
+  private:
     vote_t bits_;
 };
 // The four bits of this lane's quad.
-inline uint __sm_quad_of(uint bits)
-{
-    return bits >> (__sm_lane() & ~3u) & 15;
-}
-inline quad_vote quad_ballot(bool x)
-{
-    return quad_vote(__sm_quad_of(__sm_ballot(x)));
-}
-inline bool quad_any(bool x)
-{
-    return __sm_quad_of(__sm_ballot(x)) != 0;
-}
-inline bool quad_all(bool x)
-{
-    return __sm_quad_of(__sm_ballot(!x)) == 0;
-}
-inline quad_vote quad_active_threads_mask()
-{
-    return quad_vote(__sm_quad_of(__sm_active_mask()));
-}
+inline uint __sm_quad_of(uint bits) { return bits >> (__sm_lane() & ~3u) & 15; }
+inline quad_vote quad_ballot(bool x) { return quad_vote(__sm_quad_of(__sm_ballot(x))); }
+inline bool quad_any(bool x) { return __sm_quad_of(__sm_ballot(x)) != 0; }
+inline bool quad_all(bool x) { return __sm_quad_of(__sm_ballot(!x)) == 0; }
+inline quad_vote quad_active_threads_mask() { return quad_vote(__sm_quad_of(__sm_active_mask())); }
 inline bool quad_is_first()
 {
     return (uint)__builtin_ctz(__sm_quad_of(__sm_active_mask())) == (__sm_lane() & 3);
 }
-inline bool quad_is_helper_thread()
-{
-    return false;
-}
+inline bool quad_is_helper_thread() { return false; }
 } // namespace metal

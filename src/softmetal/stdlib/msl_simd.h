@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // SIMD-group functions. Each lane puts its operand into the simdgroup's slots and meets the others in
-// __sm_simd_sync; the operation given there runs once for the lanes of the mask, and each lane takes its result.
-// Reductions leave one result in out[0] for all; shuffles leave one per lane.
+// __sm_simd_sync; the operation given there runs once for the lanes of the mask, and each lane takes its
+// result. Reductions leave one result in out[0] for all; shuffles leave one per lane.
 //
-// The operations are written on 32-lane vectors, with what stands in the lanes outside of the mask replaced, so
-// that full and partial masks are one path without branches and sums have one fixed order.
+// The operations are written on 32-lane vectors, with what stands in the lanes outside of the mask replaced,
+// so that full and partial masks are one path without branches and sums have one fixed order.
 #pragma once
 #include "kernel_abi.h"
 #include "msl_integer.h"
@@ -52,9 +52,7 @@ using __sm_lanes = T __attribute__((ext_vector_type(N)));
 
 // What a reduction computes in: half and bfloat in float, rounded once at the end.
 template <class T>
-using __sm_wide =
-    conditional_t<is_floating_point_v<T>, float, conditional_t<is_same_v<T, bool>, uchar, T>>;
-
+using __sm_wide = conditional_t<is_floating_point_v<T>, float, conditional_t<is_same_v<T, bool>, uchar, T>>;
 
 // The operands of all lanes; lanes outside of the mask have `other`.
 template <class T>
@@ -86,8 +84,8 @@ inline T __sm_narrow(__sm_wide<T> x)
     return __sm_cast<T>(x);
 }
 
-// What the reductions do with two operands, scalars or vectors of lanes, and what stands for a missing operand: a
-// neutral value, or the operand of another lane if doubling it changes nothing.
+// What the reductions do with two operands, scalars or vectors of lanes, and what stands for a missing
+// operand: a neutral value, or the operand of another lane if doubling it changes nothing.
 struct __sm_do_sum {
     static constexpr bool idempotent = false;
     static constexpr int neutral = 0;
@@ -158,11 +156,11 @@ struct __sm_do_xor {
     }
 };
 
-// Lane l of the result is lane l + Up of x, counted from the start of x followed by fill.
-template <int N, int Up, class V, size_t... I>
-inline auto __sm_slide(V x, V fill, index_sequence<I...>)
+// As many lanes as there are indices, from lane First on, of x followed by y.
+template <int First, class V, size_t... I>
+inline auto __sm_slice(V x, V y, index_sequence<I...>)
 {
-    return __builtin_shufflevector(x, fill, (int)(I + Up)...);
+    return __builtin_shufflevector(x, y, (int)(I + First)...);
 }
 // Halves the number of lanes until one is left.
 template <class Do, int N, class W>
@@ -171,8 +169,8 @@ inline W __sm_tree(__sm_lanes<W, N> x)
     if constexpr (N == 2) {
         return Do::template f<W>(x[0], x[1]);
     } else {
-        auto low = __sm_slide<N, 0>(x, x, make_index_sequence<N / 2>());
-        auto high = __sm_slide<N, N / 2>(x, x, make_index_sequence<N / 2>());
+        auto low = __sm_slice<0>(x, x, make_index_sequence<N / 2>());
+        auto high = __sm_slice<N / 2>(x, x, make_index_sequence<N / 2>());
         return __sm_tree<Do, N / 2, W>(Do::f(low, high));
     }
 }
@@ -207,7 +205,7 @@ inline V __sm_scan(V x, V neutral)
     if constexpr (Distance == 32) {
         return x;
     } else {
-        V below = __sm_slide<32, 32 - Distance>(neutral, x, make_index_sequence<32>());
+        V below = __sm_slice<32 - Distance>(neutral, x, make_index_sequence<32>());
         return __sm_scan<Do, Distance * 2>(Do::f(x, below), neutral);
     }
 }
@@ -230,7 +228,7 @@ struct __sm_prefix {
             __sm_lanes<W, 32> neutral = (W)Do::neutral;
             auto x = __sm_scan<Do, 1>(__sm_gather<T>(in, mask, (W)Do::neutral), neutral);
             if (Exclusive)
-                x = __sm_slide<32, 31>(neutral, x, make_index_sequence<32>());
+                x = __sm_slice<31>(neutral, x, make_index_sequence<32>());
             for (uint l = 0; l < 32; l++)
                 out[l] = __sm_narrow<T>(x[l]);
         }
@@ -294,14 +292,11 @@ struct __sm_broadcast {
 };
 template <class T>
 struct __sm_broadcast_first {
-    static void f(sm_simd *s, sm_u32 mask)
-    {
-        __sm_out<T>(s)[0] = __sm_in<T>(s)[__builtin_ctz(mask)];
-    }
+    static void f(sm_simd *s, sm_u32 mask) { __sm_out<T>(s)[0] = __sm_in<T>(s)[__builtin_ctz(mask)]; }
 };
 
-// Where lane finds its operand in a shuffle within groups of `width` lanes; itself at the edge. Distances count as
-// ushort in MSL, lane numbers as int here.
+// Where lane finds its operand in a shuffle within groups of `width` lanes; itself at the edge. Distances
+// count as ushort in MSL, lane numbers as int here.
 inline uint __sm_below(uint lane, uint distance, uint width)
 {
     return (lane & (width - 1)) >= distance ? lane - distance : lane;
@@ -361,7 +356,8 @@ template <class T>
 inline T simd_shuffle_and_fill_up(T x, T filling, ushort delta, ushort modulo = 32)
 {
     uint lane = __sm_lane();
-    return __sm_fill_from(x, filling, __sm_rotate(lane, -(uint)delta, modulo), (lane & (modulo - 1u)) < delta);
+    return __sm_fill_from(x, filling, __sm_rotate(lane, -(uint)delta, modulo),
+                          (lane & (modulo - 1u)) < delta);
 }
 template <class T>
 inline T simd_shuffle_and_fill_down(T x, T filling, ushort delta, ushort modulo = 32)
@@ -393,31 +389,18 @@ inline uint __sm_vote_bits(sm_simd *s, uint mask)
     auto set = __builtin_convertvector(votes != (uchar)0, __sm_lanes<bool, 32>);
     return __builtin_bit_cast(uint, set) & mask;
 }
-inline void __sm_op_ballot(sm_simd *s, sm_u32 mask)
-{
-    __sm_out<uint>(s)[0] = __sm_vote_bits(s, mask);
-}
-inline void __sm_op_all(sm_simd *s, sm_u32 mask)
-{
-    __sm_out<uint>(s)[0] = __sm_vote_bits(s, mask) == mask;
-}
-inline void __sm_op_mask(sm_simd *s, sm_u32 mask)
-{
-    __sm_out<uint>(s)[0] = mask;
-}
-inline uint __sm_ballot(bool x)
-{
-    return __sm_meet_uniform<uint>((uchar)x, &__sm_op_ballot);
-}
+inline void __sm_op_ballot(sm_simd *s, sm_u32 mask) { __sm_out<uint>(s)[0] = __sm_vote_bits(s, mask); }
+inline void __sm_op_all(sm_simd *s, sm_u32 mask) { __sm_out<uint>(s)[0] = __sm_vote_bits(s, mask) == mask; }
+inline void __sm_op_mask(sm_simd *s, sm_u32 mask) { __sm_out<uint>(s)[0] = mask; }
+inline uint __sm_ballot(bool x) { return __sm_meet_uniform<uint>((uchar)x, &__sm_op_ballot); }
 inline uint __sm_active_mask()
 {
     __sm_simd_sync(&__sm_op_mask);
     return __sm_out<uint>(__sm_simd())[0];
 }
 
-class simd_vote
-{
-public:
+class simd_vote {
+  public:
     typedef ulong vote_t;
     simd_vote() = default;
     constexpr explicit simd_vote(vote_t bits) : bits_(bits) {}
@@ -425,31 +408,13 @@ public:
     constexpr bool all() const { return (uint)bits_ == 0xffffffffu; }
     constexpr bool any() const { return bits_ != 0; }
 
-private:
+  private:
     vote_t bits_;
 };
-inline simd_vote simd_ballot(bool x)
-{
-    return simd_vote(__sm_ballot(x));
-}
-inline bool simd_any(bool x)
-{
-    return __sm_ballot(x) != 0;
-}
-inline bool simd_all(bool x)
-{
-    return __sm_meet_uniform<uint>((uchar)x, &__sm_op_all) != 0;
-}
-inline simd_vote simd_active_threads_mask()
-{
-    return simd_vote(__sm_active_mask());
-}
-inline bool simd_is_first()
-{
-    return (uint)__builtin_ctz(__sm_active_mask()) == __sm_lane();
-}
-inline bool simd_is_helper_thread()
-{
-    return false;
-}
+inline simd_vote simd_ballot(bool x) { return simd_vote(__sm_ballot(x)); }
+inline bool simd_any(bool x) { return __sm_ballot(x) != 0; }
+inline bool simd_all(bool x) { return __sm_meet_uniform<uint>((uchar)x, &__sm_op_all) != 0; }
+inline simd_vote simd_active_threads_mask() { return simd_vote(__sm_active_mask()); }
+inline bool simd_is_first() { return (uint)__builtin_ctz(__sm_active_mask()) == __sm_lane(); }
+inline bool simd_is_helper_thread() { return false; }
 } // namespace metal

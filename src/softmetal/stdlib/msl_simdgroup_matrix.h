@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // simdgroup_matrix<T, 8, 8>. Two representations, one per compilation:
 //  - by default lane 0 owns the whole tile and alone does all work on it; nothing has to meet;
-//  - with SM_MATRIX_DISTRIBUTED (sources that name thread_elements) each lane has the two elements that it has
+//  - with SM_MATRIX_DISTRIBUTED (sources that name thread_elements) each lane has the two elements that it
+//  has
 //    on Apple's GPUs, and a multiplication is one meeting.
 // MSL demands that all lanes of a simdgroup call these functions together; nothing here checks it.
 #pragma once
@@ -28,10 +29,7 @@ inline __sm_row8 __sm_load_row(const bfloat *p)
     __builtin_memcpy(&bits, p, sizeof bits);
     return __builtin_bit_cast(__sm_row8, __builtin_convertvector(bits, __sm_lanes<uint, 8>) << 16);
 }
-inline void __sm_store_row(float *p, __sm_row8 row)
-{
-    __builtin_memcpy(p, &row, sizeof row);
-}
+inline void __sm_store_row(float *p, __sm_row8 row) { __builtin_memcpy(p, &row, sizeof row); }
 inline void __sm_store_row(half *p, __sm_row8 row)
 {
     auto narrow = __builtin_convertvector(row, __sm_lanes<half, 8>);
@@ -43,19 +41,21 @@ inline void __sm_store_row(bfloat *p, __sm_row8 row)
         p[i] = __sm_to_bfloat(row[i]);
 }
 
-// d = a * b + c on whole tiles, row by row: eight accumulators, each row of b used eight times. a is read element by
-// element, so a narrow one is widened first. c is null for zero; d may be c.
+// d = a * b + c on whole tiles, row by row: eight accumulators, each row of b used eight times. a is read
+// element by element, so a narrow one is widened first. c is null for zero; d may be c.
 template <class D, class A, class B>
 inline __attribute__((always_inline)) void __sm_multiply(D *d, const A *a, const B *b, const D *c)
 {
     float wide[64];
     const float *left = wide;
-    if constexpr (is_same_v<A, float>)
+    if constexpr (is_same_v<A, float>) {
         left = a;
-    else
-#pragma clang loop unroll(full)
+    } else {
         for (int i = 0; i < 8; i++)
             __sm_store_row(wide + 8 * i, __sm_load_row(a + 8 * i));
+        // Keeps them in memory: broadcasting from there beats shuffling them out of registers.
+        __asm__ volatile("" : : "r"(wide) : "memory");
+    }
     __sm_row8 sum[8];
 #pragma clang loop unroll(full)
     for (int i = 0; i < 8; i++)
@@ -73,7 +73,8 @@ inline __attribute__((always_inline)) void __sm_multiply(D *d, const A *a, const
 }
 } // namespace metal
 
-// Called, not inlined: the lowering keeps calls to C functions named __sm_*. They must never meet other lanes.
+// Called, not inlined: the lowering keeps calls to C functions named __sm_*. They must never meet other
+// lanes.
 #define SM_EACH_TILE(M, ...) M(__VA_ARGS__, float) M(__VA_ARGS__, half) M(__VA_ARGS__, bfloat)
 #define SM_EACH_TILE_2(M, ...) M(__VA_ARGS__, float) M(__VA_ARGS__, half) M(__VA_ARGS__, bfloat)
 #define SM_TILE_MULTIPLY(D, A, B)                                                                            \
@@ -130,14 +131,8 @@ template <class T, int Cols, int Rows = Cols>
 struct simdgroup_matrix;
 
 // Which two neighbouring elements of a row a lane has.
-constexpr uint __sm_fragment_row(uint lane)
-{
-    return ((lane >> 2) & 4) + ((lane >> 1) & 3);
-}
-constexpr uint __sm_fragment_column(uint lane)
-{
-    return ((lane >> 2) & 2) * 2 + (lane & 1) * 2;
-}
+constexpr uint __sm_fragment_row(uint lane) { return ((lane >> 2) & 4) + ((lane >> 1) & 3); }
+constexpr uint __sm_fragment_column(uint lane) { return ((lane >> 2) & 2) * 2 + (lane & 1) * 2; }
 
 #ifndef SM_MATRIX_DISTRIBUTED
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Swizzles (v.xy, v.bgra, ...) as properties of the vector classes: SM_SWIZZLES2/3/4 expand, inside a class with
-// members x, y, ... of type T, to every choice of two to four components. Macros only; makes no code by itself.
+// Swizzles (v.xy, v.bgra, ...) as properties of the vector classes: SM_SWIZZLES2/3/4 expand, inside a class
+// with members x, y, ... of type T, to every choice of two to four components. Macros only; makes no code by
+// itself.
 #pragma once
 #include "msl_types.h"
 
@@ -14,7 +15,7 @@ inline constexpr bool __sm_distinct = A != B && A != C && A != D && B != C && B 
 // Each takes the names (by position, by colour) of the chosen components.
 #define SM_SWIZZLE2(p, pc, q, qc)                                                                            \
     constexpr vec<T, 2> __sm_get_##p##q() const { return vec<T, 2>(p, q); }                                  \
-    constexpr void __sm_set_##p##q(const vec<T, 2> &from)                                                    \
+    constexpr void __sm_set_##p##q(vec<T, 2> from)                                                           \
     {                                                                                                        \
         static_assert(__sm_distinct<T, __sm_at_##p, __sm_at_##q>, "a component is assigned twice");          \
         p = from.x, q = from.y;                                                                              \
@@ -24,7 +25,7 @@ inline constexpr bool __sm_distinct = A != B && A != C && A != D && B != C && B 
 
 #define SM_SWIZZLE3(p, pc, q, qc, r_, rc)                                                                    \
     constexpr vec<T, 3> __sm_get_##p##q##r_() const { return vec<T, 3>(p, q, r_); }                          \
-    constexpr void __sm_set_##p##q##r_(const vec<T, 3> &from)                                                \
+    constexpr void __sm_set_##p##q##r_(vec<T, 3> from)                                                       \
     {                                                                                                        \
         static_assert(__sm_distinct<T, __sm_at_##p, __sm_at_##q, __sm_at_##r_>,                              \
                       "a component is assigned twice");                                                      \
@@ -35,15 +36,14 @@ inline constexpr bool __sm_distinct = A != B && A != C && A != D && B != C && B 
 
 #define SM_SWIZZLE4(p, pc, q, qc, r_, rc, s, sc)                                                             \
     constexpr vec<T, 4> __sm_get_##p##q##r_##s() const { return vec<T, 4>(p, q, r_, s); }                    \
-    constexpr void __sm_set_##p##q##r_##s(const vec<T, 4> &from)                                             \
+    constexpr void __sm_set_##p##q##r_##s(vec<T, 4> from)                                                    \
     {                                                                                                        \
         static_assert(__sm_distinct<T, __sm_at_##p, __sm_at_##q, __sm_at_##r_, __sm_at_##s>,                 \
                       "a component is assigned twice");                                                      \
         p = from.x, q = from.y, r_ = from.z, s = from.w;                                                     \
     }                                                                                                        \
     __declspec(property(get = __sm_get_##p##q##r_##s, put = __sm_set_##p##q##r_##s)) vec<T, 4> p##q##r_##s;  \
-    __declspec(property(get = __sm_get_##p##q##r_##s, put = __sm_set_##p##q##r_##s)) vec<T, 4>               \
-        pc##qc##rc##sc;
+    __declspec(property(get = __sm_get_##p##q##r_##s, put = __sm_set_##p##q##r_##s)) vec<T, 4> pc##qc##rc##sc;
 
 // For each component of an N-vector; one copy per level, because a macro cannot expand inside itself.
 #define SM_EACH2_A(M) M(x, r) M(y, g)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Texture and sampler types, as far as sources that only name them need: softmetal runs compute on buffers. Using
-// one is an error that says so.
+// Texture and sampler types, as far as sources that only name them need: softmetal runs compute on buffers.
+// Using one is an error that says so.
 #pragma once
 #include "msl_vector.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Type traits, compile-time sequences and the cast that the rewriter puts in place of static_cast. Compile-time
-// only: nothing here makes code. Only names that Metal has: sources add their own to namespace metal. bfloat and half count as floating point, as in Metal.
+// Type traits, compile-time sequences and the cast that the rewriter puts in place of static_cast.
+// Compile-time only: nothing here makes code. Only names that Metal has: sources add their own to namespace
+// metal. bfloat and half count as floating point, as in Metal.
 #pragma once
 #include "msl_types.h"
 

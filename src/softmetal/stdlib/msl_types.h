@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Scalar types of the Metal Shading Language, and the few libc functions that a kernel may import. First of the
-// headers that stand for Metal's standard library while softmetal compiles MSL as C++; never includes a system header.
+// Scalar types of the Metal Shading Language, and the few libc functions that a kernel may import. First of
+// the headers that stand for Metal's standard library while softmetal compiles MSL as C++; never includes a
+// system header.
 #pragma once
 
 typedef unsigned char uchar;
@@ -60,7 +61,7 @@ constexpr bfloat __sm_to_bfloat(float f)
 }
 constexpr float __sm_from_bfloat(bfloat b)
 {
-    return __builtin_bit_cast(float, (uint)__builtin_bit_cast(ushort, b) << 16);
+    return __builtin_bit_cast(float, (uint) __builtin_bit_cast(ushort, b) << 16);
 }
 } // namespace metal
 

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: MIT
-// vec<T, N>: MSL's vectors as classes of scalars. Component by component on purpose: the loop over the lanes of a
-// simdgroup is what becomes SIMD, and LLVM vectorises loops of scalars only.
+// vec<T, N>: MSL's vectors as classes of scalars. Component by component on purpose: the loop over the lanes
+// of a simdgroup is what becomes SIMD, and LLVM vectorises loops of scalars only.
 //
-// The alignment is put on the first member, not on the class: the compiler then still honours
-// -fmax-type-align, and a float4 pointer made from an odd offset does not fault.
+// Two details of the layout matter to the code that comes out:
+//  - the alignment is put on the first member, not on the class: the compiler then still honours
+//  -fmax-type-align,
+//    and a float4 pointer made from an odd offset does not fault;
+//  - vectors are passed in memory (__sm_in_memory): in registers they would be pairs of <2 x float>, and what
+//  is
+//    left of those after inlining keeps a loop from being vectorised.
 #pragma once
 #include "msl_swizzle.h"
 #include "msl_traits.h"
@@ -26,6 +31,92 @@ concept __sm_component = !__sm_is_vector<S>;
 template <class V, class T, int N>
 concept __sm_vector_of = is_same_v<V, vec<T, N>> || is_same_v<V, packed_vec<T, N>>;
 
+// A member that makes the x86-64 calling convention pass the class in memory: it has a field off its
+// alignment. There is no room for it in two bytes.
+template <int Bytes>
+struct __sm_in_memory {
+    struct __attribute__((packed)) {
+        char even;
+        short odd;
+    } fields;
+};
+template <>
+struct __sm_in_memory<2> {};
+
+// The components with their two names, swizzles and subscripts, shared by vec and packed_vec.
+#define SM_SUBSCRIPT(N)                                                                                      \
+    template <class I>                                                                                       \
+    constexpr T &operator[](I i)                                                                             \
+    {                                                                                                        \
+        if (__builtin_is_constant_evaluated())                                                               \
+            return SM_AT##N((size_t)i);                                                                      \
+        return (&x)[(size_t)i];                                                                              \
+    }                                                                                                        \
+    template <class I>                                                                                       \
+    constexpr const T &operator[](I i) const                                                                 \
+    {                                                                                                        \
+        if (__builtin_is_constant_evaluated())                                                               \
+            return SM_AT##N((size_t)i);                                                                      \
+        return (&x)[(size_t)i];                                                                              \
+    }
+#define SM_AT2(i) (i == 0 ? x : y)
+#define SM_AT3(i) (i == 0 ? x : i == 1 ? y : z)
+#define SM_AT4(i) (i == 0 ? x : i == 1 ? y : i == 2 ? z : w)
+
+template <class T, int N, int Align>
+struct __sm_fields;
+template <class T, int Align>
+struct __sm_fields<T, 2, Align> {
+    union {
+        struct {
+            alignas(Align) T x;
+            T y;
+        };
+        struct {
+            T r, g;
+        };
+        __sm_in_memory<2 * sizeof(T)> __sm_how_passed;
+    };
+    __sm_fields() = default;
+    constexpr __sm_fields(T p, T q) : x(p), y(q) {}
+    SM_SUBSCRIPT(2)
+    SM_SWIZZLES2
+};
+template <class T, int Align>
+struct __sm_fields<T, 3, Align> {
+    union {
+        struct {
+            alignas(Align) T x;
+            T y, z;
+        };
+        struct {
+            T r, g, b;
+        };
+        __sm_in_memory<3 * sizeof(T)> __sm_how_passed;
+    };
+    __sm_fields() = default;
+    constexpr __sm_fields(T p, T q, T s) : x(p), y(q), z(s) {}
+    SM_SUBSCRIPT(3)
+    SM_SWIZZLES3
+};
+template <class T, int Align>
+struct __sm_fields<T, 4, Align> {
+    union {
+        struct {
+            alignas(Align) T x;
+            T y, z, w;
+        };
+        struct {
+            T r, g, b, a;
+        };
+        __sm_in_memory<4 * sizeof(T)> __sm_how_passed;
+    };
+    __sm_fields() = default;
+    constexpr __sm_fields(T p, T q, T s, T t) : x(p), y(q), z(s), w(t) {}
+    SM_SUBSCRIPT(4)
+    SM_SWIZZLES4
+};
+
 #define SM_ZIP2(e) e(x), e(y)
 #define SM_ZIP3(e) e(x), e(y), e(z)
 #define SM_ZIP4(e) e(x), e(y), e(z), e(w)
@@ -37,22 +128,8 @@ concept __sm_vector_of = is_same_v<V, vec<T, N>> || is_same_v<V, packed_vec<T, N
     template <class U>                                                                                       \
     constexpr explicit vec(const vec<U, N> &from)                                                            \
         requires(!is_same_v<U, T>)                                                                           \
-        : SM_VEC_CONVERT##N                                                                                  \
+        : base(SM_ZIP##N(SM_CONVERT))                                                                        \
     {                                                                                                        \
-    }                                                                                                        \
-    template <class I>                                                                                       \
-    constexpr T &operator[](I i)                                                                             \
-    {                                                                                                        \
-        if (__builtin_is_constant_evaluated())                                                               \
-            return SM_VEC_AT##N((size_t)i);                                                                  \
-        return (&x)[(size_t)i];                                                                              \
-    }                                                                                                        \
-    template <class I>                                                                                       \
-    constexpr const T &operator[](I i) const                                                                 \
-    {                                                                                                        \
-        if (__builtin_is_constant_evaluated())                                                               \
-            return SM_VEC_AT##N((size_t)i);                                                                  \
-        return (&x)[(size_t)i];                                                                              \
     }                                                                                                        \
     SM_VEC_ARITHMETIC(N, +, SM_ADD)                                                                          \
     SM_VEC_ARITHMETIC(N, -, SM_SUB)                                                                          \
@@ -89,11 +166,10 @@ concept __sm_vector_of = is_same_v<V, vec<T, N>> || is_same_v<V, packed_vec<T, N
         vec old = p;                                                                                         \
         --p;                                                                                                 \
         return old;                                                                                          \
-    }                                                                                                        \
-    SM_SWIZZLES##N
+    }
 
 #define SM_VEC_ARITHMETIC(N, op, e)                                                                          \
-    friend constexpr vec operator op(const vec & p, const vec & q) { return vec(SM_ZIP##N(e)); }             \
+    friend constexpr vec operator op(const vec &p, const vec &q) { return vec(SM_ZIP##N(e)); }               \
     friend constexpr vec &operator op##=(vec & p, const vec & q) { return p = vec(SM_ZIP##N(e)); }
 #define SM_VEC_COMPARE(N, op, e)                                                                             \
     friend constexpr vec<bool, N> operator op(const vec & p, const vec & q)                                  \
@@ -102,7 +178,7 @@ concept __sm_vector_of = is_same_v<V, vec<T, N>> || is_same_v<V, packed_vec<T, N
     }
 #define SM_ADD(c) T(p.c + q.c)
 #define SM_SUB(c) T(p.c - q.c)
-#define SM_MUL(c) T(p.c * q.c)
+#define SM_MUL(c) T(p.c *q.c)
 #define SM_DIV(c) T(p.c / q.c)
 #define SM_MOD(c) T(p.c % q.c)
 #define SM_AND(c) T(p.c & q.c)
@@ -122,101 +198,73 @@ concept __sm_vector_of = is_same_v<V, vec<T, N>> || is_same_v<V, packed_vec<T, N
 #define SM_NEG(c) T(-p.c)
 #define SM_NOT(c) T(~p.c)
 #define SM_LNOT(c) !p.c
-#define SM_VEC_CONVERT2 x(__sm_cast<T>(from.x)), y(__sm_cast<T>(from.y))
-#define SM_VEC_CONVERT3 SM_VEC_CONVERT2, z(__sm_cast<T>(from.z))
-#define SM_VEC_CONVERT4 SM_VEC_CONVERT3, w(__sm_cast<T>(from.w))
-#define SM_VEC_AT2(i) (i == 0 ? x : y)
-#define SM_VEC_AT3(i) (i == 0 ? x : i == 1 ? y : z)
-#define SM_VEC_AT4(i) (i == 0 ? x : i == 1 ? y : i == 2 ? z : w)
+#define SM_CONVERT(c) __sm_cast<T>(from.c)
 
 template <class T>
-struct vec<T, 2> {
-    union {
-        struct {
-            alignas(2 * sizeof(T)) T x;
-            T y;
-        };
-        struct {
-            T r, g;
-        };
-    };
-    constexpr vec(T s) : x(s), y(s) {}
-    constexpr vec(T p, T q) : x(p), y(q) {}
+struct vec<T, 2> : __sm_fields<T, 2, 2 * sizeof(T)> {
+    using base = __sm_fields<T, 2, 2 * sizeof(T)>;
+    constexpr vec(T s) : base(s, s) {}
+    constexpr vec(T p, T q) : base(p, q) {}
     template <__sm_component A, __sm_component B>
-    constexpr vec(A p, B q) : x(__sm_cast<T>(p)), y(__sm_cast<T>(q))
+    constexpr vec(A p, B q) : base(__sm_cast<T>(p), __sm_cast<T>(q))
     {
     }
     SM_VEC_MEMBERS(2)
 };
 
+// Fewer components than the vector has are for lists in braces: the rest is zero.
 template <class T>
-struct vec<T, 3> {
-    union {
-        struct {
-            alignas(4 * sizeof(T)) T x;
-            T y, z;
-        };
-        struct {
-            T r, g, b;
-        };
-    };
-    constexpr vec(T s) : x(s), y(s), z(s) {}
-    constexpr vec(T p, T q, T s) : x(p), y(q), z(s) {}
+struct vec<T, 3> : __sm_fields<T, 3, 4 * sizeof(T)> {
+    using base = __sm_fields<T, 3, 4 * sizeof(T)>;
+    constexpr vec(T s) : base(s, s, s) {}
+    constexpr vec(T p, T q, T s) : base(p, q, s) {}
     template <__sm_component A, __sm_component B, __sm_component C = T>
-    constexpr vec(A p, B q, C s = C(0)) : x(__sm_cast<T>(p)), y(__sm_cast<T>(q)), z(__sm_cast<T>(s))
+    constexpr vec(A p, B q, C s = C(0)) : base(__sm_cast<T>(p), __sm_cast<T>(q), __sm_cast<T>(s))
     {
     }
     template <__sm_vector_of<T, 2> V>
-    constexpr vec(const V &p, T q) : x(p.x), y(p.y), z(q)
+    constexpr vec(const V &p, T q) : base(p.x, p.y, q)
     {
     }
     template <__sm_vector_of<T, 2> V>
-    constexpr vec(T p, const V &q) : x(p), y(q.x), z(q.y)
+    constexpr vec(T p, const V &q) : base(p, q.x, q.y)
     {
     }
     SM_VEC_MEMBERS(3)
 };
 
 template <class T>
-struct vec<T, 4> {
-    union {
-        struct {
-            alignas(4 * sizeof(T)) T x;
-            T y, z, w;
-        };
-        struct {
-            T r, g, b, a;
-        };
-    };
-    constexpr vec(T s) : x(s), y(s), z(s), w(s) {}
-    constexpr vec(T p, T q, T s, T t) : x(p), y(q), z(s), w(t) {}
+struct vec<T, 4> : __sm_fields<T, 4, 4 * sizeof(T)> {
+    using base = __sm_fields<T, 4, 4 * sizeof(T)>;
+    constexpr vec(T s) : base(s, s, s, s) {}
+    constexpr vec(T p, T q, T s, T t) : base(p, q, s, t) {}
     template <__sm_component A, __sm_component B, __sm_component C, __sm_component D = T>
     constexpr vec(A p, B q, C s, D t = D(0))
-        : x(__sm_cast<T>(p)), y(__sm_cast<T>(q)), z(__sm_cast<T>(s)), w(__sm_cast<T>(t))
+        : base(__sm_cast<T>(p), __sm_cast<T>(q), __sm_cast<T>(s), __sm_cast<T>(t))
     {
     }
     template <__sm_vector_of<T, 2> V, __sm_vector_of<T, 2> W>
-    constexpr vec(const V &p, const W &q) : x(p.x), y(p.y), z(q.x), w(q.y)
+    constexpr vec(const V &p, const W &q) : base(p.x, p.y, q.x, q.y)
     {
     }
     template <__sm_vector_of<T, 2> V>
-    constexpr vec(const V &p, T q, T s) : x(p.x), y(p.y), z(q), w(s)
+    constexpr vec(const V &p, T q, T s) : base(p.x, p.y, q, s)
     {
     }
     template <__sm_vector_of<T, 2> V>
-    constexpr vec(T p, const V &q, T s) : x(p), y(q.x), z(q.y), w(s)
+    constexpr vec(T p, const V &q, T s) : base(p, q.x, q.y, s)
     {
     }
     template <__sm_vector_of<T, 2> V>
-    constexpr vec(T p, T q, const V &s) : x(p), y(q), z(s.x), w(s.y)
+    constexpr vec(T p, T q, const V &s) : base(p, q, s.x, s.y)
     {
     }
     template <__sm_vector_of<T, 3> V>
-    constexpr vec(const V &p, T q) : x(p.x), y(p.y), z(p.z), w(q)
+    constexpr vec(const V &p, T q) : base(p.x, p.y, p.z, q)
     {
     }
     template <__sm_vector_of<T, 3> V>
-    constexpr vec(T p, const V &q) : x(p), y(q.x), z(q.y), w(q.z)
+    constexpr vec(T p, const V &q) : base(p, q.x, q.y, q.z)
     {
     }
     SM_VEC_MEMBERS(4)
