@@ -67,7 +67,8 @@ CFLAGS_OBJC = -std=gnu11 -fobjc-runtime=gcc $(GNUSTEP_ABI) -isystem $(B)/gcc-obj
 
 LDFLAGS := -fuse-ld=lld -pthread
 LIBS_C := -lcjson -ldl -lm
-LIBS_OBJC = $(filter -L/usr/% -l%,$(GNUSTEP_LIBS)) -lBlocksRuntime
+# After -lMetal wherever both are linked: GNUstep Base has block functions that leave clang's blocks on the stack.
+LIBS_OBJC = $(filter -L/usr/% -l%,$(GNUSTEP_LIBS))
 # A library with sanitizers takes their functions from the program that loads it.
 LINK_SHARED = -shared -Wl,-soname,$(1) $(if $(SAN),,-Wl,-z,defs)
 
@@ -104,7 +105,7 @@ PRODUCT := $(LIBMETAL) $(LOWER) $(MSLC) $(LIBOBJC) $(SHARE) $(HEADERS)
 program_names = $(sort $(basename $(notdir $(1))))
 TARGETS := $(addprefix $(B)/tests/targets/,$(call program_names,$(TARGET_SRC)))
 UNITS := $(addprefix $(B)/tests/unit/,$(call program_names,$(UNIT_SRC)))
-BENCHES := $(addprefix $(B)/tests/bench/,$(call program_names,$(BENCH_SRC)))
+BENCH := $(B)/tests/bench/bench
 
 # ---- goals -----------------------------------------------------------------------------------------------------
 
@@ -144,8 +145,9 @@ endif
 run-demo: product $(B)/tests/targets/demo
 	$(Q)$(B)/tests/targets/demo
 
-run-bench: product $(BENCHES)
-	$(Q)$(if $(wildcard tests/bench/run),tests/bench/run $(B),echo 'no benchmarks in tests/bench yet' >&2; false)
+run-bench: product $(BENCH)
+	$(Q)mkdir -p $(B)/bench
+	$(Q)$(BENCH) --kernels tests/bench/kernels --json $(B)/bench/softmetal.json $(BENCH_ARGS)
 
 product: $(PRODUCT)
 tests: $(TARGETS) $(UNITS)
@@ -201,10 +203,12 @@ $(B)/tools-found:
 $(B)/lib/libMetal.so: $(B)/lib/libMetal.so.$(SOVERSION)
 	$(Q)ln -sf $(<F) $@
 
+# Its block functions are its own, even in a program that was linked with others first.
 $(B)/lib/libMetal.so.$(SOVERSION): $(call objects,$(COMPILER_SRC) $(EXEC_SRC) $(METAL_SRC))
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(LDFLAGS) $(SAN_FLAGS) $(call LINK_SHARED,$(@F)) -o $@ $^ $(LIBS_OBJC) $(LIBS_C)
+	$(Q)$(CC) $(LDFLAGS) $(SAN_FLAGS) $(call LINK_SHARED,$(@F)) -Wl,-Bsymbolic-functions -o $@ $^ $(LIBS_OBJC) \
+	    $(LIBS_C)
 
 $(B)/libexec/softmetal/softmetal-lower: $(call objects,$(LOWER_SRC))
 	$(call say,LINK,$@)
@@ -239,10 +243,8 @@ $(B)/tests/unit/%: $(B)/obj/tests/unit/%.c.o $(B)/lib/softmetal-parts.a $(LIBMET
 	$(call link_test,$< $(B)/lib/softmetal-parts.a)
 $(B)/tests/unit/%: $(B)/obj/tests/unit/%.m.o $(LIBMETAL) $(LIBOBJC)
 	$(call link_test,$<)
-$(B)/tests/bench/%: $(B)/obj/tests/bench/%.c.o $(LIBMETAL) $(LIBOBJC)
-	$(call link_test,$<,-lOpenCL)
-$(B)/tests/bench/%: $(B)/obj/tests/bench/%.m.o $(LIBMETAL) $(LIBOBJC)
-	$(call link_test,$<,-lOpenCL)
+$(BENCH): $(call objects,$(BENCH_SRC)) $(LIBMETAL) $(LIBOBJC)
+	$(call link_test,$(filter %.o,$^),-lOpenCL)
 .SECONDARY: $(call objects,$(ALL_SRC))
 
 # ---- files that are only copied --------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ extern "C" {
 #define SM_ALIGN(n) _Alignas(n)
 #endif
 
-#define SM_ABI_VERSION 1
+#define SM_ABI_VERSION 2
 #define SM_LANES 32
 #define SM_MAX_BUFFERS 31
 #define SM_MAX_THREADS 1024

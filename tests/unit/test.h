@@ -24,9 +24,22 @@ static inline bool test_record(bool passed, const char *file, int line, const ch
     return false;
 }
 
-static inline bool test_int(long long a, long long b, bool passed, const char *file, int line,
+// Compares as signed 64-bit numbers; each side was evaluated once, by the caller.
+static inline bool test_compare(long long a, const char *op, long long b)
+{
+    if (op[0] == '=')
+        return a == b;
+    if (op[0] == '!')
+        return a != b;
+    if (op[0] == '<')
+        return op[1] == '=' ? a <= b : a < b;
+    return op[1] == '=' ? a >= b : a > b;
+}
+
+static inline bool test_int(long long a, const char *op, long long b, const char *file, int line,
                             const char *expression)
 {
+    bool passed = test_compare(a, op, b);
     if (!test_record(passed, file, line, expression))
         printf("    left %lld (0x%llx), right %lld (0x%llx)\n", a, (unsigned long long)a, b,
                (unsigned long long)b);
@@ -63,7 +76,7 @@ static inline bool test_has(const char *text, const char *part, const char *file
 // Each gives true if it held, so that a test can stop where going on makes no sense: if (!CHECK(p)) return;
 #define CHECK(condition) test_record((condition) ? true : false, __FILE__, __LINE__, #condition)
 #define CHECK_INT(a, op, b)                                                                                  \
-    test_int((long long)(a), (long long)(b), (a)op(b), __FILE__, __LINE__, #a " " #op " " #b)
+    test_int((long long)(a), #op, (long long)(b), __FILE__, __LINE__, #a " " #op " " #b)
 #define CHECK_EQ(a, b) CHECK_INT(a, ==, b)
 #define CHECK_NEAR(a, b, tolerance) test_near(a, b, tolerance, __FILE__, __LINE__, #a " near " #b)
 #define CHECK_STR(a, b) test_str(a, b, __FILE__, __LINE__, #a " equals " #b)

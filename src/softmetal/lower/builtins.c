@@ -18,6 +18,7 @@ static const char *const names[BUILTIN_COUNT] = {
     [BUILTIN_SIMD] = "__sm_simd",
     [BUILTIN_SIMD_SYNC] = "__sm_simd_sync",
     [BUILTIN_BARRIER] = "__sm_barrier",
+    [BUILTIN_NEVER] = "__sm_never",
 };
 
 lower_builtin builtin_of(LLVMValueRef instruction)
@@ -44,5 +45,5 @@ bool builtin_is_sync(lower_builtin builtin)
 bool builtin_is_uniform(lower_builtin builtin)
 {
     return builtin == BUILTIN_SIMD_INDEX || builtin == BUILTIN_GROUP || builtin == BUILTIN_ARGS ||
-           builtin == BUILTIN_SIMD;
+           builtin == BUILTIN_SIMD || builtin == BUILTIN_NEVER;
 }

@@ -75,11 +75,15 @@ typedef enum lower_builtin {
     BUILTIN_SIMD,
     BUILTIN_SIMD_SYNC,
     BUILTIN_BARRIER,
+    BUILTIN_NEVER, // made by breaks.c: false
     BUILTIN_COUNT
 } lower_builtin;
 lower_builtin builtin_of(LLVMValueRef instruction); // BUILTIN_NONE unless it is a call of one
 bool builtin_is_sync(lower_builtin builtin);
 bool builtin_is_uniform(lower_builtin builtin); // the same value in every lane of a row and a simdgroup
+
+// ---- breaks.c: operations in front of a break stay in their loop ----
+void breaks_hold(lower_unit *unit);
 
 // ---- threadgroup.c: thread-local globals become places in the group's memory ----
 void threadgroup_place(lower_unit *unit);

@@ -105,12 +105,36 @@ static void replace_bfloat_conversions(const lower_unit *unit)
     LLVMDisposeBuilder(builder);
 }
 
+static void add_function_attribute(const lower_unit *unit, LLVMValueRef function, const char *name)
+{
+    unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+    LLVMAddAttributeAtIndex(function, (unsigned)LLVMAttributeFunctionIndex,
+                            LLVMCreateEnumAttribute(unit->context, kind, 0));
+}
+
+// Two synchronisations that end both sides of a branch are two, however alike they look.
+static void keep_syncs_apart(const lower_unit *unit)
+{
+    unsigned kind = LLVMGetEnumAttributeKindForName("nomerge", 7);
+    LLVMAttributeRef nomerge = LLVMCreateEnumAttribute(unit->context, kind, 0);
+    for (LLVMValueRef f = LLVMGetFirstFunction(unit->module); f; f = LLVMGetNextFunction(f))
+        for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
+            for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
+                if (builtin_is_sync(builtin_of(i)))
+                    LLVMAddCallSiteAttribute(i, (unsigned)LLVMAttributeFunctionIndex, nomerge);
+}
+
 void passes_prepare(lower_unit *unit)
 {
     replace_bfloat_conversions(unit);
+    keep_syncs_apart(unit);
+    breaks_hold(unit);
     prepare_functions(unit);
     passes_run(unit, "always-inline,globaldce,function(sroa)", false);
     hold_answers(unit->kernel, true);
+    // The named pipelines vectorise whatever the options say, except functions that must not touch vector
+    // registers. Vectors inside one lane would keep the lanes from being vectorised.
+    add_function_attribute(unit, unit->kernel, "noimplicitfloat");
     passes_run(unit, "default<O2>", false);
     hold_answers(unit->kernel, false);
     drop_lifetimes(unit->kernel);

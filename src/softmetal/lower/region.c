@@ -240,6 +240,7 @@ static void build_lane_values(builder *r, LLVMValueRef first[BUILTIN_COUNT], LLV
     r->builtin[BUILTIN_GROUP] = r->group;
     r->builtin[BUILTIN_ARGS] = r->args;
     r->builtin[BUILTIN_SIMD] = r->simd;
+    r->builtin[BUILTIN_NEVER] = LLVMConstInt(LLVMInt1TypeInContext(r->unit->context), 0, 0);
 }
 
 // The way out towards a site; `to` is the number of sites for a return.

@@ -173,6 +173,70 @@ static bool instruction_uniform(const analysis *a, LLVMValueRef i)
     }
 }
 
+enum { SIDE_LEAVES = 1, SIDE_STAYS = 2 };
+
+// What a path from `from` can come to within one turn of a loop, without passing `but`: its end, or the
+// outside.
+static int ways_from(const lower_cfg *cfg, uint32_t from, uint32_t header, uint32_t but)
+{
+    bool *seen = lower_alloc(cfg->count, sizeof *seen);
+    uint32_t *stack = lower_alloc(cfg->count, sizeof *stack), depth = 0;
+    int ways = 0;
+    if (from != but)
+        stack[depth++] = from;
+    seen[from] = true;
+    while (depth) {
+        uint32_t b = stack[--depth];
+        if (b == header || !cfg_in_loop(cfg, b, header)) {
+            ways |= b == header ? SIDE_STAYS : SIDE_LEAVES;
+            continue;
+        }
+        for (uint32_t k = 0; k < cfg->succ_count[b]; k++) {
+            uint32_t to = cfg->succ[b][k];
+            if (to != but && !seen[to]) {
+                seen[to] = true;
+                stack[depth++] = to;
+            }
+        }
+    }
+    free(seen);
+    free(stack);
+    return ways;
+}
+
+// Do lanes that part at this branch decide there whether they leave the loop on this turn? Not if all of them
+// come through one block first: then that block's branch decides.
+static bool decides_leaving(const lower_cfg *cfg, uint32_t block, uint32_t header)
+{
+    int ways = 0;
+    for (uint32_t k = 0; k < cfg->succ_count[block]; k++)
+        ways |= ways_from(cfg, cfg->succ[block][k], header, CFG_NONE);
+    if (ways != (SIDE_LEAVES | SIDE_STAYS))
+        return false;
+    for (uint32_t m = 0; m < cfg->count; m++) {
+        if (m == header || m == block || cfg->pred_count[m] < 2 || !cfg_in_loop(cfg, m, header))
+            continue;
+        int around = 0;
+        for (uint32_t k = 0; k < cfg->succ_count[block]; k++)
+            around |= ways_from(cfg, cfg->succ[block][k], header, m);
+        if (!around)
+            return false;
+    }
+    return true;
+}
+
+// Lanes leave this loop on different turns: what it hands to the outside differs.
+static void mark_exits(analysis *a, uint32_t header, bool *joins)
+{
+    const lower_cfg *cfg = a->u->cfg;
+    for (uint32_t b = 0; b < cfg->count; b++)
+        for (uint32_t k = 0; cfg_in_loop(cfg, b, header) && k < cfg->succ_count[b]; k++) {
+            uint32_t to = cfg->succ[b][k];
+            if (!cfg_in_loop(cfg, to, header) && !joins[to])
+                a->changed = joins[to] = true;
+        }
+}
+
 // Lanes part at this branch. They meet again at its post-dominator, and wait for each other there, so that
 // what lanes on one side compute alike stays alike; but a phi where paths from different sides come together
 // differs. A loop that lanes leave one by one is such a branch too: inside it those that stay are together,
@@ -196,6 +260,9 @@ static void mark_joins(analysis *a, uint32_t block, bool *joins)
     for (uint32_t b = 0; b < cfg->count; b++)
         if ((sides[b] > 1 || b == meet) && !joins[b])
             a->changed = joins[b] = true;
+    for (uint32_t h = cfg->loop_header[block]; h != CFG_NONE; h = cfg->loop_parent[h])
+        if (decides_leaving(cfg, block, h))
+            mark_exits(a, h, joins);
     free(seen);
     free(sides);
 }

@@ -23,7 +23,6 @@
     _name = specialized ? [specialized copy] : [[NSString alloc] initWithUTF8String:compiled->name];
     if (constants)
         values = [constants softmetalCopyValues:&value_count];
-    is_specialized = constants != nil;
     return self;
 }
 

@@ -152,7 +152,6 @@ void sm_run_async(void (*function)(void *context), void *context);
     const sm_function *function;
     sm_constant_value *values;
     size_t value_count;
-    bool is_specialized;
   @protected
     NSString *_name;
     MTLFunctionOptions _options;
