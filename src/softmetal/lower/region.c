@@ -17,6 +17,7 @@ typedef struct builder {
     const lower_live *live;
     const lower_uniform *uniform;
     uint32_t site;
+    bool full; // for a whole simdgroup in one row: 32 lanes from lane 0, alone
     LLVMValueRef function;
     LLVMBuilderRef b;
     LLVMTypeRef i8, i16, i32, i64, pointer;
@@ -33,6 +34,7 @@ typedef struct builder {
     LLVMValueRef written; // where the uniform cells are written to
     uint32_t leaving;     // how many different exits
     bool parts;           // lanes may leave by different ones
+    uint32_t exits[2];    // if there are two: their sites
     bool private_arrays;
     LLVMValueRef access_group, loop_id;
     unsigned access_kind, loop_kind;
@@ -42,17 +44,23 @@ typedef struct builder {
 // LLVM's C interface cannot make distinct metadata; its reader can.
 static void make_metadata(builder *r)
 {
-    static const char text[] = "define void @f(ptr %p) {\n"
-                               "  br label %l\n"
-                               "l:\n"
-                               "  store i8 0, ptr %p, !llvm.access.group !0\n"
-                               "  br label %l, !llvm.loop !1\n"
-                               "}\n"
-                               "!0 = distinct !{}\n"
-                               "!1 = distinct !{!1, !2, !3}\n"
-                               "!2 = !{!\"llvm.loop.parallel_accesses\", !0}\n"
-                               "!3 = !{!\"llvm.loop.mustprogress\"}\n";
-    LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(text, sizeof text - 1, "metadata");
+    // Only whole simdgroups, and kernels without sites, are worth unrolling.
+    const char *hint =
+        r->full || r->sites->count == 1 ? "llvm.loop.mustprogress" : "llvm.loop.unroll.disable";
+    char text[512];
+    int length = snprintf(text, sizeof text,
+                          "define void @f(ptr %%p) {\n"
+                          "  br label %%l\n"
+                          "l:\n"
+                          "  store i8 0, ptr %%p, !llvm.access.group !0\n"
+                          "  br label %%l, !llvm.loop !1\n"
+                          "}\n"
+                          "!0 = distinct !{}\n"
+                          "!1 = distinct !{!1, !2, !3}\n"
+                          "!2 = !{!\"llvm.loop.parallel_accesses\", !0}\n"
+                          "!3 = !{!\"%s\"}\n",
+                          hint);
+    LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(text, (size_t)length, "metadata");
     LLVMModuleRef module;
     char *message;
     if (LLVMParseIRInContext(r->unit->context, buffer, &module, &message))
@@ -106,7 +114,7 @@ static void declare(builder *r)
 {
     LLVMTypeRef parameters[5] = {r->pointer, r->pointer, r->pointer, r->pointer, r->pointer};
     char name[32];
-    snprintf(name, sizeof name, "region_%u", r->site);
+    snprintf(name, sizeof name, r->full ? "region_%u_full" : "region_%u_part", r->site);
     r->function = LLVMAddFunction(r->unit->module, name, LLVMFunctionType(r->i32, parameters, 5, 0));
     LLVMSetLinkage(r->function, LLVMInternalLinkage);
     for (unsigned k = 1; k <= 5; k++) {
@@ -155,8 +163,13 @@ static LLVMValueRef build_entry(builder *r, LLVMValueRef first[BUILTIN_COUNT])
         first[BUILTIN_GRID_X + d] = LLVMBuildAdd(r->b, LLVMBuildMul(r->b, position, size, ""), own, "");
     }
     first[BUILTIN_INDEX] = load_word(r, r->row, offsetof(sm_row, first), "");
-    first[BUILTIN_LANE] = load_word(r, r->row, offsetof(sm_row, lane0), "");
+    first[BUILTIN_LANE] = r->full ? constant(r, 0) : load_word(r, r->row, offsetof(sm_row, lane0), "");
     first[BUILTIN_SIMD_INDEX] = LLVMBuildLShr(r->b, first[BUILTIN_INDEX], constant(r, 5), "");
+    if (r->full) {
+        r->alone = LLVMConstInt(LLVMInt1TypeInContext(r->unit->context), 1, 0);
+        r->written = r->frame;
+        return constant(r, SM_LANES);
+    }
     LLVMValueRef flags = load_word(r, r->row, offsetof(sm_row, flags), "flags");
     LLVMValueRef bit = LLVMBuildAnd(r->b, flags, constant(r, SM_ROW_ALONE), "");
     r->alone = LLVMBuildICmp(r->b, LLVMIntNE, bit, constant(r, 0), "alone");
@@ -251,6 +264,8 @@ static LLVMBasicBlockRef leave_to(builder *r, uint32_t to)
     LLVMBasicBlockRef block = LLVMInsertBasicBlockInContext(r->unit->context, r->latch, "leave");
     LLVMBasicBlockRef before = LLVMGetInsertBlock(r->b);
     r->leave[to] = block;
+    if (r->leaving < 2)
+        r->exits[r->leaving] = to == r->sites->count ? SM_SITE_DONE : to;
     r->leaving++;
     LLVMPositionBuilderAtEnd(r->b, block);
     for (uint32_t v = 0; to < r->sites->count && v < r->live->count; v++) {
@@ -480,23 +495,56 @@ static bool lanes_may_part(const builder *r)
     return false;
 }
 
+static LLVMValueRef is_site(const builder *r, LLVMValueRef next, uint32_t site)
+{
+    return LLVMBuildICmp(r->b, LLVMIntEQ, next, constant(r, site), "");
+}
+
+// Which sites the lanes come to: of two, whether any lane comes to each; of more, the lowest and the highest.
+static void note_next(builder *r)
+{
+    LLVMValueRef next = LLVMBuildLoad2(r->b, r->i32, r->next_local, "next");
+    LLVMValueRef array = at_offset(r, r->simd, offsetof(sm_simd, next));
+    LLVMValueRef own = LLVMBuildInBoundsGEP2(r->b, r->i16, array, &r->lane64, 1, "");
+    parallel(r, LLVMBuildStore(r->b, LLVMBuildTrunc(r->b, next, r->i16, ""), own));
+    LLVMValueRef least = LLVMBuildLoad2(r->b, r->i32, r->least, "");
+    LLVMValueRef most = LLVMBuildLoad2(r->b, r->i32, r->most, "");
+    if (r->leaving == 2) {
+        LLVMValueRef is_first = LLVMBuildZExt(r->b, is_site(r, next, r->exits[0]), r->i32, "");
+        LLVMValueRef is_second = LLVMBuildZExt(r->b, is_site(r, next, r->exits[1]), r->i32, "");
+        LLVMBuildStore(r->b, LLVMBuildOr(r->b, least, is_first, ""), r->least);
+        LLVMBuildStore(r->b, LLVMBuildOr(r->b, most, is_second, ""), r->most);
+        return;
+    }
+    LLVMValueRef less = LLVMBuildICmp(r->b, LLVMIntULT, next, least, "");
+    LLVMValueRef more = LLVMBuildICmp(r->b, LLVMIntUGT, next, most, "");
+    LLVMBuildStore(r->b, LLVMBuildSelect(r->b, less, next, least, ""), r->least);
+    LLVMBuildStore(r->b, LLVMBuildSelect(r->b, more, next, most, ""), r->most);
+}
+
 // All lanes' next sites: one, or SM_SITE_DIVERGED with each lane's own in sm_simd.next.
+static LLVMValueRef common_next(builder *r)
+{
+    if (!r->parts)
+        return LLVMBuildLoad2(r->b, r->i32, r->next_local, "");
+    LLVMValueRef least = LLVMBuildLoad2(r->b, r->i32, r->least, "");
+    LLVMValueRef most = LLVMBuildLoad2(r->b, r->i32, r->most, "");
+    LLVMValueRef diverged = constant(r, SM_SITE_DIVERGED);
+    if (r->leaving == 2) {
+        LLVMValueRef no_second = is_site(r, most, 0), no_first = is_site(r, least, 0);
+        LLVMValueRef other = LLVMBuildSelect(r->b, no_first, constant(r, r->exits[1]), diverged, "");
+        return LLVMBuildSelect(r->b, no_second, constant(r, r->exits[0]), other, "");
+    }
+    LLVMValueRef same = LLVMBuildICmp(r->b, LLVMIntEQ, least, most, "");
+    return LLVMBuildSelect(r->b, same, least, diverged, "");
+}
+
 static void build_latch(builder *r, LLVMValueRef i, LLVMValueRef count)
 {
     LLVMPositionBuilderAtEnd(r->b, r->latch);
     store_varying(r);
-    if (r->parts) {
-        LLVMValueRef next = LLVMBuildLoad2(r->b, r->i32, r->next_local, "next");
-        LLVMValueRef array = at_offset(r, r->simd, offsetof(sm_simd, next));
-        LLVMValueRef own = LLVMBuildInBoundsGEP2(r->b, r->i16, array, &r->lane64, 1, "");
-        parallel(r, LLVMBuildStore(r->b, LLVMBuildTrunc(r->b, next, r->i16, ""), own));
-        LLVMValueRef least = LLVMBuildLoad2(r->b, r->i32, r->least, "");
-        LLVMValueRef most = LLVMBuildLoad2(r->b, r->i32, r->most, "");
-        LLVMValueRef less = LLVMBuildICmp(r->b, LLVMIntULT, next, least, "");
-        LLVMValueRef more = LLVMBuildICmp(r->b, LLVMIntUGT, next, most, "");
-        LLVMBuildStore(r->b, LLVMBuildSelect(r->b, less, next, least, ""), r->least);
-        LLVMBuildStore(r->b, LLVMBuildSelect(r->b, more, next, most, ""), r->most);
-    }
+    if (r->parts)
+        note_next(r);
     LLVMValueRef following = LLVMBuildNUWAdd(r->b, i, constant(r, 1), "");
     LLVMSetNSW(following, 1);
     LLVMValueRef again = LLVMBuildICmp(r->b, LLVMIntULT, following, count, "");
@@ -527,15 +575,7 @@ static void build_done(builder *r)
 {
     LLVMPositionBuilderAtEnd(r->b, r->done);
     commit_cells(r);
-    LLVMValueRef next;
-    if (r->parts) {
-        LLVMValueRef least = LLVMBuildLoad2(r->b, r->i32, r->least, "");
-        LLVMValueRef most = LLVMBuildLoad2(r->b, r->i32, r->most, "");
-        LLVMValueRef same = LLVMBuildICmp(r->b, LLVMIntEQ, least, most, "");
-        next = LLVMBuildSelect(r->b, same, least, constant(r, SM_SITE_DIVERGED), "");
-    } else {
-        next = LLVMBuildLoad2(r->b, r->i32, r->next_local, "");
-    }
+    LLVMValueRef next = common_next(r);
     if (r->leave[r->site] && r->sites->site[r->site].kind == SM_SITE_JOIN) {
         LLVMBasicBlockRef leave = append(r, "leave");
         LLVMValueRef here = LLVMBuildICmp(r->b, LLVMIntEQ, next, constant(r, r->site), "");
@@ -549,44 +589,85 @@ static void build_turn(builder *r)
 {
     LLVMPositionBuilderAtEnd(r->b, r->turn);
     build_cells(r);
-    LLVMBuildStore(r->b, constant(r, UINT32_MAX), r->least);
+}
+
+// Known only when the exits are: at the end of the block that begins a turn.
+static void start_next(builder *r)
+{
+    LLVMPositionBuilderBefore(r->b, LLVMGetBasicBlockTerminator(r->turn));
+    LLVMBuildStore(r->b, constant(r, r->leaving == 2 ? 0 : UINT32_MAX), r->least);
     LLVMBuildStore(r->b, constant(r, 0), r->most);
     LLVMBuildStore(r->b, constant(r, SM_SITE_DONE), r->next_local);
 }
 
-LLVMValueRef region_build(const lower_unit *unit, const lower_cfg *cfg, const lower_sites *sites,
-                          const lower_live *live, const lower_uniform *uniform, uint32_t site)
+static LLVMValueRef build_variant(builder r)
 {
-    builder r = {.unit = unit, .cfg = cfg, .sites = sites, .live = live, .uniform = uniform, .site = site};
     LLVMValueRef first[BUILTIN_COUNT] = {0};
-    r.b = LLVMCreateBuilderInContext(unit->context);
-    r.i8 = LLVMInt8TypeInContext(unit->context);
-    r.i16 = LLVMInt16TypeInContext(unit->context);
-    r.i32 = LLVMInt32TypeInContext(unit->context);
-    r.i64 = LLVMInt64TypeInContext(unit->context);
-    r.pointer = LLVMPointerTypeInContext(unit->context, 0);
-    r.copy = lower_alloc(cfg->count, sizeof *r.copy);
-    r.leave = lower_alloc(sites->count + 1, sizeof *r.leave);
-    r.local = lower_alloc(live->count, sizeof *r.local);
-    r.cell = lower_alloc(live->count, sizeof *r.cell);
-    r.held = lower_alloc(live->count, sizeof *r.held);
+    r.copy = lower_alloc(r.cfg->count, sizeof *r.copy);
+    r.leave = lower_alloc(r.sites->count + 1, sizeof *r.leave);
+    r.local = lower_alloc(r.live->count, sizeof *r.local);
+    r.cell = lower_alloc(r.live->count, sizeof *r.cell);
+    r.held = lower_alloc(r.live->count, sizeof *r.held);
     make_metadata(&r);
     declare(&r);
     LLVMValueRef count = build_entry(&r, first);
     LLVMBuildBr(r.b, r.turn);
     build_turn(&r);
-    if (site)
+    if (r.site)
         hoist_uniform(&r);
     LLVMBuildBr(r.b, r.loop);
     LLVMPositionBuilderAtEnd(r.b, r.loop);
     LLVMValueRef i = LLVMBuildPhi(r.b, r.i32, "i");
     build_lane_values(&r, first, i);
     load_live(&r);
-    LLVMBuildBr(r.b, r.copy[sites->site[site].block]);
+    LLVMBuildBr(r.b, r.copy[r.sites->site[r.site].block]);
     copy_blocks(&r);
     r.parts = r.leaving > 1 && lanes_may_part(&r);
+    start_next(&r);
     build_latch(&r, i, count);
     build_done(&r);
-    LLVMDisposeBuilder(r.b);
     return r.function;
+}
+
+// Most rows are whole simdgroups: knowing that, LLVM unrolls the lanes and keeps a loop's values in
+// registers.
+static LLVMValueRef build_choice(builder *r, LLVMValueRef full, LLVMValueRef part)
+{
+    LLVMTypeRef type = LLVMGlobalGetValueType(full);
+    char name[32];
+    snprintf(name, sizeof name, "region_%u", r->site);
+    LLVMValueRef choice = LLVMAddFunction(r->unit->module, name, type);
+    LLVMSetLinkage(choice, LLVMInternalLinkage);
+    LLVMValueRef parameters[5];
+    LLVMGetParams(choice, parameters);
+    LLVMBasicBlockRef entry = LLVMAppendBasicBlockInContext(r->unit->context, choice, "");
+    LLVMBasicBlockRef whole = LLVMAppendBasicBlockInContext(r->unit->context, choice, "");
+    LLVMBasicBlockRef rest = LLVMAppendBasicBlockInContext(r->unit->context, choice, "");
+    LLVMPositionBuilderAtEnd(r->b, entry);
+    LLVMValueRef count = load_word(r, parameters[4], offsetof(sm_row, count), "");
+    LLVMBuildCondBr(r->b, is_site(r, count, SM_LANES), whole, rest);
+    LLVMPositionBuilderAtEnd(r->b, whole);
+    LLVMBuildRet(r->b, LLVMBuildCall2(r->b, type, full, parameters, 5, ""));
+    LLVMPositionBuilderAtEnd(r->b, rest);
+    LLVMBuildRet(r->b, LLVMBuildCall2(r->b, type, part, parameters, 5, ""));
+    return choice;
+}
+
+LLVMValueRef region_build(const lower_unit *unit, const lower_cfg *cfg, const lower_sites *sites,
+                          const lower_live *live, const lower_uniform *uniform, uint32_t site)
+{
+    builder r = {.unit = unit, .cfg = cfg, .sites = sites, .live = live, .uniform = uniform, .site = site};
+    r.b = LLVMCreateBuilderInContext(unit->context);
+    r.i8 = LLVMInt8TypeInContext(unit->context);
+    r.i16 = LLVMInt16TypeInContext(unit->context);
+    r.i32 = LLVMInt32TypeInContext(unit->context);
+    r.i64 = LLVMInt64TypeInContext(unit->context);
+    r.pointer = LLVMPointerTypeInContext(unit->context, 0);
+    LLVMValueRef region = build_variant(r);
+    if (sites->count > 1) {
+        r.full = true;
+        region = build_choice(&r, build_variant(r), region);
+    }
+    LLVMDisposeBuilder(r.b);
+    return region;
 }
