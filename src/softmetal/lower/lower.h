@@ -111,6 +111,9 @@ lower_slots *slots_demote(const lower_cfg *cfg, const lower_uniform *u);
 void slots_split_at_syncs(LLVMValueRef function);
 bool slot_is_scalar(LLVMValueRef alloca); // only loaded and stored whole
 
+// ---- loops.c: headers of the loops that run with the lanes innermost ----
+void loops_choose(const lower_cfg *cfg, const lower_uniform *u, lower_map *headers);
+
 // ---- sites.c ----
 typedef struct lower_site {
     uint32_t block;
@@ -123,8 +126,6 @@ typedef struct lower_sites {
     uint32_t *at_block; // site number by block, or CFG_NONE
 } lower_sites;
 lower_sites *sites_find(const lower_cfg *cfg, const lower_map *loop_headers);
-// Headers of inner loops that should run lane by lane innermost, as if they met at each turn.
-void sites_choose_loops(const lower_cfg *cfg, const lower_uniform *u, lower_map *headers);
 
 // ---- live.c ----
 typedef struct lower_variable {

@@ -96,7 +96,7 @@ static void cut(lower_unit *unit)
     lower_uniform *uniform = uniform_analyse(cfg);
     if (induction_split(cfg, uniform))
         uniform = uniform_analyse(cfg);
-    sites_choose_loops(cfg, uniform, &loops);
+    loops_choose(cfg, uniform, &loops);
     slots_rematerialise(cfg, uniform);
     lower_slots *slots = slots_demote(cfg, uniform);
     slots_split_at_syncs(unit->kernel);

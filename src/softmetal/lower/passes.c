@@ -3,6 +3,7 @@
 #include "lower.h"
 #include <llvm-c/Error.h>
 #include <llvm-c/Transforms/PassBuilder.h>
+#include <stdio.h>
 #include <string.h>
 
 void passes_run(const lower_unit *unit, const char *passes, bool vectorise)
@@ -11,6 +12,7 @@ void passes_run(const lower_unit *unit, const char *passes, bool vectorise)
     LLVMPassBuilderOptionsSetLoopVectorization(options, vectorise);
     LLVMPassBuilderOptionsSetSLPVectorization(options, vectorise);
     LLVMPassBuilderOptionsSetLoopInterleaving(options, vectorise);
+    LLVMPassBuilderOptionsSetLoopUnrolling(options, vectorise);
     LLVMErrorRef error = LLVMRunPasses(unit->module, passes, unit->machine, options);
     if (error)
         lower_fail("%s: %s", passes, LLVMGetErrorMessage(error));
@@ -63,21 +65,79 @@ static void drop_lifetimes(LLVMValueRef function)
         }
 }
 
-// The answer of a simdgroup operation must be read where the lane takes part in it: LLVM, which sees one
-// lane, would move the load behind a loop that other lanes still run. While it optimises, these loads are
-// volatile.
-static void hold_answers(LLVMValueRef function, bool hold)
+static LLVMAttributeRef attribute(const lower_unit *unit, const char *name)
 {
-    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
-        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
-            if (!LLVMIsALoadInst(i))
+    unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+    return LLVMCreateEnumAttribute(unit->context, kind, 0);
+}
+
+static void add_function_attribute(const lower_unit *unit, LLVMValueRef function, const char *name)
+{
+    LLVMAddAttributeAtIndex(function, (unsigned)LLVMAttributeFunctionIndex, attribute(unit, name));
+}
+
+static const char answer_prefix[] = "__sm_answer.";
+
+static LLVMValueRef answer_function(const lower_unit *unit, LLVMTypeRef type)
+{
+    char name[64], *spelling = LLVMPrintTypeToString(type);
+    snprintf(name, sizeof name, "%s%s", answer_prefix, spelling);
+    LLVMDisposeMessage(spelling);
+    LLVMValueRef function = LLVMGetNamedFunction(unit->module, name);
+    if (function)
+        return function;
+    LLVMTypeRef pointer = LLVMPointerTypeInContext(unit->context, 0);
+    function = LLVMAddFunction(unit->module, name, LLVMFunctionType(type, &pointer, 1, 0));
+    add_function_attribute(unit, function, "convergent");
+    add_function_attribute(unit, function, "nounwind");
+    return function;
+}
+
+static bool reads_answer(LLVMValueRef i)
+{
+    if (!LLVMIsALoadInst(i))
+        return false;
+    LLVMValueRef base = LLVMGetOperand(i, 0);
+    while (LLVMIsAGetElementPtrInst(base))
+        base = LLVMGetOperand(base, 0);
+    return builtin_of(base) == BUILTIN_SIMD;
+}
+
+static bool is_held_answer(LLVMValueRef i)
+{
+    size_t length;
+    LLVMValueRef callee = LLVMIsACallInst(i) ? LLVMGetCalledValue(i) : NULL;
+    return callee && LLVMIsAFunction(callee) &&
+           strncmp(LLVMGetValueName2(callee, &length), answer_prefix, sizeof answer_prefix - 1) == 0;
+}
+
+static LLVMValueRef held_answer(const lower_unit *unit, LLVMBuilderRef builder, LLVMValueRef load)
+{
+    LLVMValueRef function = answer_function(unit, LLVMTypeOf(load)), from = LLVMGetOperand(load, 0);
+    LLVMValueRef call = LLVMBuildCall2(builder, LLVMGlobalGetValueType(function), function, &from, 1, "");
+    LLVMAddCallSiteAttribute(call, (unsigned)LLVMAttributeFunctionIndex, attribute(unit, "nomerge"));
+    LLVMAddCallSiteAttribute(call, (unsigned)LLVMAttributeFunctionIndex, attribute(unit, "convergent"));
+    return call;
+}
+
+// The answer of a simdgroup operation must be read where the lane takes part in it: LLVM, which sees one
+// lane, would move the load behind a loop that other lanes still run, or behind a branch. While it optimises,
+// these loads are calls that may not be moved.
+static void hold_answers(const lower_unit *unit, bool hold)
+{
+    LLVMBuilderRef builder = LLVMCreateBuilderInContext(unit->context);
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(unit->kernel); b; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b), next; i; i = next) {
+            next = LLVMGetNextInstruction(i);
+            if (hold ? !reads_answer(i) : !is_held_answer(i))
                 continue;
-            LLVMValueRef base = LLVMGetOperand(i, 0);
-            while (LLVMIsAGetElementPtrInst(base))
-                base = LLVMGetOperand(base, 0);
-            if (builtin_of(base) == BUILTIN_SIMD)
-                LLVMSetVolatile(i, hold);
+            LLVMPositionBuilderBefore(builder, i);
+            LLVMValueRef other = hold ? held_answer(unit, builder, i)
+                                      : LLVMBuildLoad2(builder, LLVMTypeOf(i), LLVMGetOperand(i, 0), "");
+            LLVMReplaceAllUsesWith(i, other);
+            LLVMInstructionEraseFromParent(i);
         }
+    LLVMDisposeBuilder(builder);
 }
 
 // The backend turns a conversion to bfloat into a call of a function that no library here has; the one in the
@@ -105,18 +165,10 @@ static void replace_bfloat_conversions(const lower_unit *unit)
     LLVMDisposeBuilder(builder);
 }
 
-static void add_function_attribute(const lower_unit *unit, LLVMValueRef function, const char *name)
-{
-    unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
-    LLVMAddAttributeAtIndex(function, (unsigned)LLVMAttributeFunctionIndex,
-                            LLVMCreateEnumAttribute(unit->context, kind, 0));
-}
-
 // Two synchronisations that end both sides of a branch are two, however alike they look.
 static void keep_syncs_apart(const lower_unit *unit)
 {
-    unsigned kind = LLVMGetEnumAttributeKindForName("nomerge", 7);
-    LLVMAttributeRef nomerge = LLVMCreateEnumAttribute(unit->context, kind, 0);
+    LLVMAttributeRef nomerge = attribute(unit, "nomerge");
     for (LLVMValueRef f = LLVMGetFirstFunction(unit->module); f; f = LLVMGetNextFunction(f))
         for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
             for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
@@ -131,12 +183,12 @@ void passes_prepare(lower_unit *unit)
     breaks_hold(unit);
     prepare_functions(unit);
     passes_run(unit, "always-inline,globaldce,function(sroa)", false);
-    hold_answers(unit->kernel, true);
+    hold_answers(unit, true);
     // The named pipelines vectorise whatever the options say, except functions that must not touch vector
     // registers. Vectors inside one lane would keep the lanes from being vectorised.
     add_function_attribute(unit, unit->kernel, "noimplicitfloat");
     passes_run(unit, "default<O2>", false);
-    hold_answers(unit->kernel, false);
+    hold_answers(unit, false);
     drop_lifetimes(unit->kernel);
     // simplifycfg and friends may have left switches with repeated targets and critical edges; phis are
     // stored at the ends of predecessors, so each edge into one needs a block of its own.
