@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The binary contract between a compiled kernel, the lowering that compiles it, and the executor that runs it.
-// Plain C, also included by the C++ header that stands for Metal's standard library. A change of anything here
-// needs a new SM_ABI_VERSION: the number is part of the key of the kernel cache.
+// The binary contract between a compiled kernel, the lowering that compiles it, and the executor that runs
+// it. Plain C, also included by the C++ header that stands for Metal's standard library. A change of anything
+// here needs a new SM_ABI_VERSION: the number is part of the key of the kernel cache.
 //
-// A kernel is cut into regions at its synchronisation points (barriers, simdgroup operations, and the branches
-// around them). A region runs for a row of lanes of one simdgroup in one call, as a loop over the lanes; what
-// lives across a cut is kept in the simdgroup's frame, one array of 32 per value.
+// A kernel is cut into regions at its synchronisation points (barriers, simdgroup operations, and the
+// branches around them). A region runs for a row of lanes of one simdgroup in one call, as a loop over the
+// lanes; what lives across a cut is kept in the simdgroup's frame, one array of 32 per value.
 #ifndef SOFTMETAL_KERNEL_ABI_H
 #define SOFTMETAL_KERNEL_ABI_H
 
@@ -16,7 +16,7 @@ extern "C" {
 #define SM_ALIGN(n) _Alignas(n)
 #endif
 
-#define SM_ABI_VERSION 2
+#define SM_ABI_VERSION 3
 #define SM_LANES 32
 #define SM_MAX_BUFFERS 31
 #define SM_MAX_THREADS 1024
@@ -84,19 +84,16 @@ typedef struct sm_row {
     sm_u32 first;
     sm_u32 lane0;
     sm_u32 count;
-    sm_u32 flags; // SM_ROW_...
 } sm_row;
-
-// The only row of this step: it may go round a loop that leads back to the same site, and writes what is uniform over
-// the simdgroup in place. Other rows write it to the second copy, since the rows after them must still see the first.
-#define SM_ROW_ALONE 1u
 
 #define SM_SITE_DONE 0xffffu     // the thread has returned
 #define SM_SITE_DIVERGED 0xfffeu // returned by a region: look at sm_simd.next
 
-// Runs a row from its site to the next one: the site all lanes reached, or SM_SITE_DIVERGED.
+// Runs lanes, given as rows, from their site to the next one: the site all of them reached, or
+// SM_SITE_DIVERGED. All lanes that stand at the site must be given in one call: what is uniform over them is
+// kept once.
 typedef sm_u32 (*sm_region)(sm_u8 *frame, sm_simd *simd, const sm_group *group, const sm_args *args,
-                            const sm_row *row);
+                            const sm_row *rows, sm_u32 row_count);
 
 enum { SM_SITE_JOIN, SM_SITE_SIMD, SM_SITE_BARRIER };
 
@@ -117,7 +114,6 @@ typedef struct sm_kernel {
     sm_u32 abi;
     sm_u32 sites;
     sm_u32 frame_bytes;              // per simdgroup
-    sm_u32 uniform_bytes;            // at its start: uniform values, then their second copy of the same size
     sm_u32 static_threadgroup_bytes; // threadgroup variables inside the kernel
     sm_u32 arg_layouts_count;
     const sm_arg_layout *arg_layouts;

@@ -111,7 +111,7 @@ static int run(const options *chosen)
         else
             good = false;
     }
-    printf("Fast math %s on both sides; medians of interleaved runs; ratio: softmetal's speed by PoCL's.\n\n",
+    printf("Fast math: %s, for both. Medians of interleaved runs; ratio: softmetal by PoCL.\n\n",
            chosen->fast_math ? "on" : "off");
     bench_print_table(results, count);
     if (opened && chosen->costs) {

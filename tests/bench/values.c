@@ -197,9 +197,9 @@ double bench_softmax_error(const bench_case *self, const bench_data *data)
         const float *y = (const float *)data->buffer[1] + row * columns;
         double sum = 0;
         for (size_t i = 0; i < columns; i++)
-            sum += exp(x[i]);
+            sum += exp((double)x[i]);
         for (size_t i = 0; i < columns; i++)
-            error = larger(error, y[i] - exp(x[i]) / sum);
+            error = larger(error, y[i] - exp((double)x[i]) / sum);
     }
     return error * (double)columns;
 }

@@ -32,8 +32,6 @@ static void make_rows(sm_simd_state *state, const uint32_t size[3], uint32_t fir
                                                   .count = count};
         lane += count;
     }
-    if (state->row_count == 1)
-        state->row[0].flags = SM_ROW_ALONE;
 }
 
 static void shape_simds(sm_worker *worker)
@@ -48,60 +46,28 @@ static void shape_simds(sm_worker *worker)
     }
 }
 
-static uint32_t run_region(const run *r, const sm_site *site, const sm_row *row)
-{
-    return site->region(r->frame, r->simd, &r->worker->group, r->args, row);
-}
-
 static void set_lanes(sm_simd_state *state, const sm_row *row, uint32_t site)
 {
     for (uint32_t lane = row->lane0; lane < row->lane0 + row->count; lane++)
         state->lane[lane] = (uint16_t)site;
 }
 
-// Before and after a step of several rows.
-static void copy_uniform(const run *r, bool back)
-{
-    uint32_t bytes = r->kernel->uniform_bytes;
-    memcpy(r->frame + (back ? 0 : bytes), r->frame + (back ? bytes : 0), bytes);
-}
-
-// Runs all lanes from a site; false if they parted or returned.
-static bool step_together(const run *r)
+// Runs all lanes from the site they stand at.
+static void step_together(const run *r)
 {
     sm_simd_state *state = r->state;
     const sm_site *site = &r->kernel->site[state->site];
     if (site->op)
         site->op(r->simd, state->lanes);
-    if (state->row_count > 1)
-        copy_uniform(r, false);
-    uint32_t common = run_region(r, site, &state->row[0]);
-    if (state->row_count == 1 && common < SM_SITE_DIVERGED) {
-        state->site = (uint16_t)common;
-        return true;
-    }
-    uint32_t all = common;
-    if (common != SM_SITE_DIVERGED)
-        set_lanes(state, &state->row[0], common);
-    else
-        memcpy(state->lane, r->simd->next, state->row[0].count * sizeof *state->lane);
-    for (uint32_t i = 1; i < state->row_count; i++) {
-        const sm_row *row = &state->row[i];
-        common = run_region(r, site, row);
-        if (common != SM_SITE_DIVERGED)
-            set_lanes(state, row, common);
-        else
-            memcpy(state->lane + row->lane0, r->simd->next + row->lane0, row->count * sizeof *state->lane);
-        if (common != all)
-            all = SM_SITE_DIVERGED;
-    }
-    if (state->row_count > 1)
-        copy_uniform(r, true);
-    state->site = (uint16_t)all;
-    state->together = all < SM_SITE_DIVERGED;
-    if (all == SM_SITE_DONE)
+    uint32_t next = site->region(r->frame, r->simd, &r->worker->group, r->args, state->row, state->row_count);
+    state->site = (uint16_t)next;
+    if (next < SM_SITE_DIVERGED)
+        return;
+    state->together = false;
+    if (next == SM_SITE_DONE)
         state->done = state->lanes;
-    return state->together;
+    else
+        memcpy(state->lane, r->simd->next, sizeof state->lane);
 }
 
 // Notes lanes that have returned or came to a barrier.
@@ -129,47 +95,31 @@ static sm_row stretch(const sm_row *row, uint32_t mask, uint32_t lane)
     part.first += skipped;
     part.lane0 = lane;
     part.count = count;
-    part.flags = 0;
     return part;
-}
-
-static uint32_t stretch_bits(const sm_row *part)
-{
-    return part->count == SM_LANES ? UINT32_MAX : ((1u << part->count) - 1) << part->lane0;
-}
-
-static void run_stretch(const run *r, const sm_site *site, const sm_row *part)
-{
-    uint32_t common = run_region(r, site, part);
-    if (common != SM_SITE_DIVERGED)
-        set_lanes(r->state, part, common);
-    else
-        memcpy(r->state->lane + part->lane0, r->simd->next + part->lane0,
-               part->count * sizeof *r->state->lane);
 }
 
 static void run_masked(const run *r, const sm_site *site, uint32_t mask)
 {
     sm_simd_state *state = r->state;
-    bool several = false;
+    sm_row part[SM_LANES];
+    uint32_t parts = 0;
     for (uint32_t i = 0; i < state->row_count; i++) {
         const sm_row *row = &state->row[i];
         for (uint32_t lane = row->lane0; lane < row->lane0 + row->count; lane++) {
             if (!(mask >> lane & 1))
                 continue;
-            sm_row part = stretch(row, mask, lane);
-            if (stretch_bits(&part) == mask) {
-                part.flags = SM_ROW_ALONE;
-            } else if (!several) {
-                several = true;
-                copy_uniform(r, false);
-            }
-            run_stretch(r, site, &part);
-            lane += part.count - 1;
+            part[parts] = stretch(row, mask, lane);
+            lane += part[parts++].count - 1;
         }
     }
-    if (several)
-        copy_uniform(r, true);
+    uint32_t next = site->region(r->frame, r->simd, &r->worker->group, r->args, part, parts);
+    for (uint32_t i = 0; i < parts; i++) {
+        size_t bytes = part[i].count * sizeof *state->lane;
+        if (next != SM_SITE_DIVERGED)
+            set_lanes(state, &part[i], next);
+        else
+            memcpy(state->lane + part[i].lane0, r->simd->next + part[i].lane0, bytes);
+    }
 }
 
 // Runs the lanes at the lowest site; false if none can move.
@@ -224,7 +174,8 @@ static void run_simd(const run *r)
                 return;
             }
             state->waiting = state->released = 0;
-            if (!step_together(r) && !state->done)
+            step_together(r);
+            if (!state->together && !state->done)
                 note_arrivals(r, state->lanes);
         }
         if (state->done == state->lanes || !step_apart(r))
@@ -264,10 +215,10 @@ static void run_cut(sm_worker *worker, const sm_kernel *kernel, const sm_args *a
 static void run_whole(sm_worker *worker, const sm_kernel *kernel, const sm_args *args)
 {
     const sm_group *group = &worker->group;
-    sm_row row = {.count = group->size[0], .flags = SM_ROW_ALONE};
+    sm_row row = {.count = group->size[0]};
     for (row.z = 0; row.z < group->size[2]; row.z++)
         for (row.y = 0; row.y < group->size[1]; row.y++) {
-            kernel->site[0].region(worker->frames, &worker->simd[0], group, args, &row);
+            kernel->site[0].region(worker->frames, &worker->simd[0], group, args, &row, 1);
             row.first += row.count;
         }
 }

@@ -133,7 +133,7 @@ static uint64_t place(lower_variable *variable, uint64_t offset, uint32_t align,
     return offset + size;
 }
 
-// Uniform cells first, room for their second copy, then what each lane has of its own.
+// Uniform cells first, then what each lane has of its own.
 static void lay_out(lower_live *live, LLVMTargetDataRef layout)
 {
     uint64_t offset = 0;
@@ -142,8 +142,6 @@ static void lay_out(lower_live *live, LLVMTargetDataRef layout)
         if (variable->in_frame && variable->uniform)
             offset = place(variable, offset, 16, LLVMABISizeOfType(layout, variable->type));
     }
-    live->uniform_bytes = align_up((uint32_t)offset, 16);
-    offset = 2 * (uint64_t)live->uniform_bytes;
     for (uint32_t v = 0; v < live->count; v++) {
         lower_variable *variable = &live->variable[v];
         if (variable->in_frame && !variable->uniform)

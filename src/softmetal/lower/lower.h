@@ -143,8 +143,7 @@ typedef struct lower_live {
     bool **stored_in; // [site][variable]: its region may store it
     bool **region;    // [site][block]
     uint32_t frame_bytes;
-    uint32_t uniform_bytes; // at the start of the frame, and again behind that
-    lower_map index;        // alloca -> variable number
+    lower_map index; // alloca -> variable number
 } lower_live;
 lower_live *live_analyse(const lower_cfg *cfg, const lower_sites *sites, const lower_slots *slots,
                          LLVMTargetDataRef layout);

@@ -17,11 +17,11 @@ typedef struct builder {
     const lower_live *live;
     const lower_uniform *uniform;
     uint32_t site;
-    bool full; // for a whole simdgroup in one row: 32 lanes from lane 0, alone
+    bool full; // for a whole simdgroup in one row: 32 lanes from lane 0
     LLVMValueRef function;
     LLVMBuilderRef b;
     LLVMTypeRef i8, i16, i32, i64, pointer;
-    LLVMBasicBlockRef entry, turn, loop, latch, done;
+    LLVMBasicBlockRef entry, turn, line, loop, latch, line_end, done;
     LLVMBasicBlockRef *copy;  // by block
     LLVMBasicBlockRef *leave; // by site, and [count] for the return
     LLVMValueRef *local;      // by variable: its stand-in here
@@ -29,12 +29,11 @@ typedef struct builder {
     LLVMValueRef *cell;       // by variable: uniform value to write back
     LLVMValueRef builtin[BUILTIN_COUNT];
     LLVMValueRef lane64, next_local, least, most, step;
-    LLVMValueRef frame, simd, group, args, row;
-    LLVMValueRef alone;
-    LLVMValueRef written; // where the uniform cells are written to
-    uint32_t leaving;     // how many different exits
-    bool parts;           // lanes may leave by different ones
-    uint32_t exits[2];    // if there are two: their sites
+    LLVMValueRef frame, simd, group, args, rows, row_count;
+    LLVMValueRef row;  // the one being run
+    uint32_t leaving;  // how many different exits
+    bool parts;        // lanes may leave by different ones
+    uint32_t exits[2]; // if there are two: their sites
     bool private_arrays;
     LLVMValueRef access_group, loop_id;
     unsigned access_kind, loop_kind;
@@ -112,10 +111,10 @@ static void add_attribute(const builder *r, unsigned index, const char *name)
 
 static void declare(builder *r)
 {
-    LLVMTypeRef parameters[5] = {r->pointer, r->pointer, r->pointer, r->pointer, r->pointer};
+    LLVMTypeRef parameters[6] = {r->pointer, r->pointer, r->pointer, r->pointer, r->pointer, r->i32};
     char name[32];
     snprintf(name, sizeof name, r->full ? "region_%u_full" : "region_%u_part", r->site);
-    r->function = LLVMAddFunction(r->unit->module, name, LLVMFunctionType(r->i32, parameters, 5, 0));
+    r->function = LLVMAddFunction(r->unit->module, name, LLVMFunctionType(r->i32, parameters, 6, 0));
     LLVMSetLinkage(r->function, LLVMInternalLinkage);
     for (unsigned k = 1; k <= 5; k++) {
         add_attribute(r, k, "noalias");
@@ -127,19 +126,22 @@ static void declare(builder *r)
     r->simd = LLVMGetParam(r->function, 1);
     r->group = LLVMGetParam(r->function, 2);
     r->args = LLVMGetParam(r->function, 3);
-    r->row = LLVMGetParam(r->function, 4);
+    r->rows = LLVMGetParam(r->function, 4);
+    r->row_count = LLVMGetParam(r->function, 5);
     r->entry = LLVMAppendBasicBlockInContext(r->unit->context, r->function, "entry");
     r->turn = LLVMAppendBasicBlockInContext(r->unit->context, r->function, "turn");
+    r->line = LLVMAppendBasicBlockInContext(r->unit->context, r->function, "row");
     r->loop = LLVMAppendBasicBlockInContext(r->unit->context, r->function, "lane");
     for (uint32_t b = 0; b < r->cfg->count; b++)
         if (r->live->region[r->site][b])
             r->copy[b] = LLVMAppendBasicBlockInContext(r->unit->context, r->function, "");
     r->latch = LLVMAppendBasicBlockInContext(r->unit->context, r->function, "next_lane");
+    r->line_end = LLVMAppendBasicBlockInContext(r->unit->context, r->function, "next_row");
     r->done = LLVMAppendBasicBlockInContext(r->unit->context, r->function, "done");
 }
 
-// Values that are the same for the whole row, and the stand-ins of variables: in the entry block.
-static LLVMValueRef build_entry(builder *r, LLVMValueRef first[BUILTIN_COUNT])
+// The stand-ins of variables.
+static void build_entry(builder *r)
 {
     LLVMPositionBuilderAtEnd(r->b, r->entry);
     for (uint32_t v = 0; v < r->live->count; v++) {
@@ -155,6 +157,12 @@ static LLVMValueRef build_entry(builder *r, LLVMValueRef first[BUILTIN_COUNT])
     r->next_local = LLVMBuildAlloca(r->b, r->i32, "");
     r->least = LLVMBuildAlloca(r->b, r->i32, "");
     r->most = LLVMBuildAlloca(r->b, r->i32, "");
+    LLVMBuildBr(r->b, r->turn);
+}
+
+// What all lanes of a row start from.
+static void load_row(builder *r, LLVMValueRef first[BUILTIN_COUNT])
+{
     for (unsigned d = 0; d < 3; d++) {
         LLVMValueRef own = load_word(r, r->row, offsetof(sm_row, x0) + 4 * d, "");
         LLVMValueRef position = load_word(r, r->group, offsetof(sm_group, position) + 4 * d, "");
@@ -165,17 +173,31 @@ static LLVMValueRef build_entry(builder *r, LLVMValueRef first[BUILTIN_COUNT])
     first[BUILTIN_INDEX] = load_word(r, r->row, offsetof(sm_row, first), "");
     first[BUILTIN_LANE] = r->full ? constant(r, 0) : load_word(r, r->row, offsetof(sm_row, lane0), "");
     first[BUILTIN_SIMD_INDEX] = LLVMBuildLShr(r->b, first[BUILTIN_INDEX], constant(r, 5), "");
-    if (r->full) {
-        r->alone = LLVMConstInt(LLVMInt1TypeInContext(r->unit->context), 1, 0);
-        r->written = r->frame;
-        return constant(r, SM_LANES);
-    }
-    LLVMValueRef flags = load_word(r, r->row, offsetof(sm_row, flags), "flags");
-    LLVMValueRef bit = LLVMBuildAnd(r->b, flags, constant(r, SM_ROW_ALONE), "");
-    r->alone = LLVMBuildICmp(r->b, LLVMIntNE, bit, constant(r, 0), "alone");
-    LLVMValueRef second = at_offset(r, r->frame, r->live->uniform_bytes);
-    r->written = LLVMBuildSelect(r->b, r->alone, r->frame, second, "written");
-    return load_word(r, r->row, offsetof(sm_row, count), "count");
+}
+
+// The loop over the rows; returns how many lanes the current one has.
+static LLVMValueRef build_rows(builder *r, LLVMValueRef first[BUILTIN_COUNT])
+{
+    LLVMPositionBuilderAtEnd(r->b, r->line);
+    LLVMValueRef number = LLVMBuildPhi(r->b, r->i32, "row_number");
+    LLVMValueRef wide = LLVMBuildZExt(r->b, number, r->i64, "");
+    LLVMValueRef offset = LLVMBuildMul(r->b, wide, LLVMConstInt(r->i64, sizeof(sm_row), 0), "");
+    r->row = r->full ? r->rows : LLVMBuildInBoundsGEP2(r->b, r->i8, r->rows, &offset, 1, "");
+    load_row(r, first);
+    LLVMValueRef count =
+        r->full ? constant(r, SM_LANES) : load_word(r, r->row, offsetof(sm_row, count), "count");
+    LLVMBuildBr(r->b, r->loop);
+    LLVMPositionBuilderAtEnd(r->b, r->line_end);
+    LLVMValueRef following = LLVMBuildNUWAdd(r->b, number, constant(r, 1), "");
+    LLVMValueRef more = LLVMBuildICmp(r->b, LLVMIntULT, following, r->row_count, "");
+    if (r->full)
+        LLVMBuildBr(r->b, r->done);
+    else
+        LLVMBuildCondBr(r->b, more, r->line, r->done);
+    LLVMValueRef incoming[2] = {constant(r, 0), following};
+    LLVMBasicBlockRef from[2] = {r->turn, r->line_end};
+    LLVMAddIncoming(number, incoming, from, r->full ? 1 : 2);
+    return count;
 }
 
 // Does leaving this region towards any site write this variable back?
@@ -191,9 +213,8 @@ static void build_cells(builder *r)
         if (!variable->uniform || !variable->in_frame)
             continue;
         LLVMValueRef from = at_offset(r, r->frame, variable->offset);
-        LLVMValueRef to = at_offset(r, r->written, variable->offset);
         r->held[v] = LLVMBuildLoad2(r->b, variable->type, from, "");
-        LLVMBuildStore(r->b, LLVMBuildLoad2(r->b, variable->type, to, ""), r->cell[v]);
+        LLVMBuildStore(r->b, r->held[v], r->cell[v]);
     }
 }
 
@@ -548,10 +569,10 @@ static void build_latch(builder *r, LLVMValueRef i, LLVMValueRef count)
     LLVMValueRef following = LLVMBuildNUWAdd(r->b, i, constant(r, 1), "");
     LLVMSetNSW(following, 1);
     LLVMValueRef again = LLVMBuildICmp(r->b, LLVMIntULT, following, count, "");
-    LLVMValueRef branch = LLVMBuildCondBr(r->b, again, r->loop, r->done);
+    LLVMValueRef branch = LLVMBuildCondBr(r->b, again, r->loop, r->line_end);
     LLVMSetMetadata(branch, r->loop_kind, r->loop_id);
     LLVMValueRef incoming[2] = {constant(r, 0), following};
-    LLVMBasicBlockRef from[2] = {r->turn, r->latch};
+    LLVMBasicBlockRef from[2] = {r->line, r->latch};
     LLVMAddIncoming(i, incoming, from, 2);
 }
 
@@ -562,7 +583,7 @@ static void commit_cells(builder *r)
         if (!variable->uniform || !written_anywhere(r, v))
             continue;
         LLVMValueRef value = LLVMBuildLoad2(r->b, variable->type, r->cell[v], "");
-        LLVMBuildStore(r->b, value, at_offset(r, r->written, variable->offset));
+        LLVMBuildStore(r->b, value, at_offset(r, r->frame, variable->offset));
     }
 }
 
@@ -579,7 +600,7 @@ static void build_done(builder *r)
     if (r->leave[r->site] && r->sites->site[r->site].kind == SM_SITE_JOIN) {
         LLVMBasicBlockRef leave = append(r, "leave");
         LLVMValueRef here = LLVMBuildICmp(r->b, LLVMIntEQ, next, constant(r, r->site), "");
-        LLVMBuildCondBr(r->b, LLVMBuildAnd(r->b, here, r->alone, ""), r->turn, leave);
+        LLVMBuildCondBr(r->b, here, r->turn, leave);
         LLVMPositionBuilderAtEnd(r->b, leave);
     }
     LLVMBuildRet(r->b, next);
@@ -610,12 +631,12 @@ static LLVMValueRef build_variant(builder r)
     r.held = lower_alloc(r.live->count, sizeof *r.held);
     make_metadata(&r);
     declare(&r);
-    LLVMValueRef count = build_entry(&r, first);
-    LLVMBuildBr(r.b, r.turn);
+    build_entry(&r);
     build_turn(&r);
     if (r.site)
         hoist_uniform(&r);
-    LLVMBuildBr(r.b, r.loop);
+    LLVMBuildBr(r.b, r.line);
+    LLVMValueRef count = build_rows(&r, first);
     LLVMPositionBuilderAtEnd(r.b, r.loop);
     LLVMValueRef i = LLVMBuildPhi(r.b, r.i32, "i");
     build_lane_values(&r, first, i);
@@ -638,18 +659,19 @@ static LLVMValueRef build_choice(builder *r, LLVMValueRef full, LLVMValueRef par
     snprintf(name, sizeof name, "region_%u", r->site);
     LLVMValueRef choice = LLVMAddFunction(r->unit->module, name, type);
     LLVMSetLinkage(choice, LLVMInternalLinkage);
-    LLVMValueRef parameters[5];
+    LLVMValueRef parameters[6];
     LLVMGetParams(choice, parameters);
     LLVMBasicBlockRef entry = LLVMAppendBasicBlockInContext(r->unit->context, choice, "");
     LLVMBasicBlockRef whole = LLVMAppendBasicBlockInContext(r->unit->context, choice, "");
     LLVMBasicBlockRef rest = LLVMAppendBasicBlockInContext(r->unit->context, choice, "");
     LLVMPositionBuilderAtEnd(r->b, entry);
     LLVMValueRef count = load_word(r, parameters[4], offsetof(sm_row, count), "");
-    LLVMBuildCondBr(r->b, is_site(r, count, SM_LANES), whole, rest);
+    LLVMValueRef is_whole = LLVMBuildICmp(r->b, LLVMIntEQ, count, constant(r, SM_LANES), "");
+    LLVMBuildCondBr(r->b, is_whole, whole, rest);
     LLVMPositionBuilderAtEnd(r->b, whole);
-    LLVMBuildRet(r->b, LLVMBuildCall2(r->b, type, full, parameters, 5, ""));
+    LLVMBuildRet(r->b, LLVMBuildCall2(r->b, type, full, parameters, 6, ""));
     LLVMPositionBuilderAtEnd(r->b, rest);
-    LLVMBuildRet(r->b, LLVMBuildCall2(r->b, type, part, parameters, 5, ""));
+    LLVMBuildRet(r->b, LLVMBuildCall2(r->b, type, part, parameters, 6, ""));
     return choice;
 }
 

@@ -30,13 +30,16 @@ void table_build(const lower_unit *unit, const lower_sites *sites, const lower_l
     LLVMValueRef layouts = LLVMGetNamedGlobal(unit->module, "sm_arg_layouts");
     LLVMValueRef layouts_count = LLVMGetNamedGlobal(unit->module, "sm_arg_layouts_count");
     LLVMValueRef count = layouts_count ? LLVMGetInitializer(layouts_count) : LLVMConstInt(i32, 0, 0);
-    LLVMValueRef fields[8] = {
-        LLVMConstInt(i32, SM_ABI_VERSION, 0),          LLVMConstInt(i32, sites->count, 0),
-        LLVMConstInt(i32, live->frame_bytes, 0),       LLVMConstInt(i32, live->uniform_bytes, 0),
-        LLVMConstInt(i32, unit->threadgroup_bytes, 0), count,
-        layouts ? layouts : LLVMConstNull(pointer),    site_table(unit, sites, regions),
+    LLVMValueRef fields[7] = {
+        LLVMConstInt(i32, SM_ABI_VERSION, 0),
+        LLVMConstInt(i32, sites->count, 0),
+        LLVMConstInt(i32, live->frame_bytes, 0),
+        LLVMConstInt(i32, unit->threadgroup_bytes, 0),
+        count,
+        layouts ? layouts : LLVMConstNull(pointer),
+        site_table(unit, sites, regions),
     };
-    LLVMValueRef info = LLVMConstStructInContext(unit->context, fields, 8, 0);
+    LLVMValueRef info = LLVMConstStructInContext(unit->context, fields, 7, 0);
     LLVMValueRef global = LLVMAddGlobal(unit->module, LLVMTypeOf(info), "sm_kernel_info");
     LLVMSetInitializer(global, info);
     LLVMSetGlobalConstant(global, 1);
