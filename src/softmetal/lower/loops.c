@@ -5,6 +5,7 @@
 // neighbours within one turn serve them better.
 #include "lower.h"
 #include <llvm-c/IRReader.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 // How a value moves from lane to lane, or (with a header) from turn to turn of a loop.
@@ -165,10 +166,17 @@ static int stride_of(const direction *d, LLVMValueRef value, int depth)
 }
 
 typedef struct loop_facts {
-    bool has_call, has_inner;
+    bool has_call, has_inner, has_private;
     uint32_t near, far;       // accesses that lie side by side over the lanes, and others
     uint32_t scattered_turns; // accesses that do not over the turns
 } loop_facts;
+
+static bool is_private(LLVMValueRef pointer)
+{
+    while (LLVMIsAGetElementPtrInst(pointer))
+        pointer = LLVMGetOperand(pointer, 0);
+    return LLVMIsAAllocaInst(pointer) != NULL;
+}
 
 // A few neighbours per lane, as in float4, are taken apart by LLVM and count as side by side.
 static bool is_near(int stride, uint64_t size)
@@ -192,6 +200,7 @@ static void look_at(const lower_uniform *u, const lower_cfg *cfg, uint32_t heade
     uint64_t size = LLVMABISizeOfType(layout_of(i), LLVMTypeOf(store ? LLVMGetOperand(i, 0) : i));
     direction over_lanes = {u, cfg, CFG_NONE}, over_turns = {u, cfg, header};
     bool near = is_near(stride_of(&over_lanes, pointer, STRIDE_DEPTH), size);
+    facts->has_private |= is_private(pointer);
     facts->near += near;
     facts->far += !near;
     facts->scattered_turns += !is_near(stride_of(&over_turns, pointer, STRIDE_DEPTH), size);
@@ -212,17 +221,20 @@ static bool exit_nearly_uniform(const lower_uniform *u, const lower_cfg *cfg, ui
 }
 
 // Loop metadata refers to itself, which the C interface cannot build; the reader of text can.
-static void keep_from_loop_vectoriser(const lower_cfg *cfg, uint32_t header)
+static void hint(const lower_cfg *cfg, uint32_t header, const char *property)
 {
-    static const char text[] = "define void @f() {\n"
-                               "  br label %l\n"
-                               "l:\n"
-                               "  br label %l, !llvm.loop !0\n"
-                               "}\n"
-                               "!0 = distinct !{!0, !1}\n"
-                               "!1 = !{!\"llvm.loop.vectorize.enable\", i1 false}\n";
+    char text[256];
+    int length = snprintf(text, sizeof text,
+                          "define void @f() {\n"
+                          "  br label %%l\n"
+                          "l:\n"
+                          "  br label %%l, !llvm.loop !0\n"
+                          "}\n"
+                          "!0 = distinct !{!0, !1}\n"
+                          "!1 = !{%s}\n",
+                          property);
     LLVMContextRef context = LLVMGetModuleContext(LLVMGetGlobalParent(cfg->function));
-    LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(text, sizeof text - 1, "metadata");
+    LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(text, (size_t)length, "metadata");
     LLVMModuleRef module;
     char *message;
     if (LLVMParseIRInContext(context, buffer, &module, &message))
@@ -236,31 +248,52 @@ static void keep_from_loop_vectoriser(const lower_cfg *cfg, uint32_t header)
     LLVMDisposeModule(module);
 }
 
-static void judge_loop(const lower_cfg *cfg, const lower_uniform *u, uint32_t header, lower_map *headers)
+typedef struct loop_view {
+    loop_facts facts;
+    bool exits_fit; // all lanes leave nearly together
+} loop_view;
+
+static loop_view view_loop(const lower_cfg *cfg, const lower_uniform *u, uint32_t header)
 {
-    loop_facts facts = {0};
-    bool exits_fit = true;
+    loop_view view = {.exits_fit = true};
     for (uint32_t b = 0; b < cfg->count; b++) {
         if (!cfg_in_loop(cfg, b, header))
             continue;
-        facts.has_inner |= cfg->loop_header[b] != header;
+        view.facts.has_inner |= cfg->loop_header[b] != header;
         for (LLVMValueRef i = LLVMGetFirstInstruction(cfg->block[b]); i; i = LLVMGetNextInstruction(i))
-            look_at(u, cfg, header, i, &facts);
+            look_at(u, cfg, header, i, &view.facts);
         for (uint32_t k = 0; k < cfg->succ_count[b]; k++)
             if (!cfg_in_loop(cfg, cfg->succ[b][k], header))
-                exits_fit &= exit_nearly_uniform(u, cfg, b);
+                view.exits_fit &= exit_nearly_uniform(u, cfg, b);
     }
-    if (facts.has_call || facts.has_inner)
-        return;
-    if (exits_fit && facts.near > 0 && facts.far == 0)
-        map_put(headers, cfg->block[header], 1);
-    else if (facts.scattered_turns)
-        keep_from_loop_vectoriser(cfg, header);
+    return view;
 }
 
 void loops_choose(const lower_cfg *cfg, const lower_uniform *u, lower_map *headers)
 {
-    for (uint32_t h = 0; h < cfg->count; h++)
-        if (cfg->loop_header[h] == h)
-            judge_loop(cfg, u, h, headers);
+    for (uint32_t h = 0; h < cfg->count; h++) {
+        if (cfg->loop_header[h] != h)
+            continue;
+        loop_view view = view_loop(cfg, u, h);
+        if (view.facts.has_call || view.facts.has_inner)
+            continue;
+        if (view.exits_fit && view.facts.near > 0 && view.facts.far == 0)
+            map_put(headers, cfg->block[h], 1);
+        else if (view.facts.scattered_turns)
+            hint(cfg, h, "!\"llvm.loop.vectorize.enable\", i1 false");
+    }
+}
+
+// A loop over neighbours that a lane has to itself is a vector in the end; unrolled it might not be found
+// again. Arrays of the lane's own are different: only unrolled loops let them become registers.
+void loops_keep_rolled(const lower_cfg *cfg, const lower_uniform *u)
+{
+    for (uint32_t h = 0; h < cfg->count; h++) {
+        if (cfg->loop_header[h] != h)
+            continue;
+        loop_facts facts = view_loop(cfg, u, h).facts;
+        if (!facts.has_call && !facts.has_inner && !facts.has_private && facts.far > 0 &&
+            !facts.scattered_turns)
+            hint(cfg, h, "!\"llvm.loop.unroll.disable\"");
+    }
 }

@@ -111,7 +111,8 @@ lower_slots *slots_demote(const lower_cfg *cfg, const lower_uniform *u);
 void slots_split_at_syncs(LLVMValueRef function);
 bool slot_is_scalar(LLVMValueRef alloca); // only loaded and stored whole
 
-// ---- loops.c: headers of the loops that run with the lanes innermost ----
+// ---- loops.c: which loops stay rolled, and which run with the lanes innermost (their headers) ----
+void loops_keep_rolled(const lower_cfg *cfg, const lower_uniform *u);
 void loops_choose(const lower_cfg *cfg, const lower_uniform *u, lower_map *headers);
 
 // ---- sites.c ----

@@ -187,11 +187,14 @@ void passes_prepare(lower_unit *unit)
     // The named pipelines vectorise whatever the options say, except functions that must not touch vector
     // registers. Vectors inside one lane would keep the lanes from being vectorised.
     add_function_attribute(unit, unit->kernel, "noimplicitfloat");
-    // Small loops of constant length are unrolled; others are left for after the cut.
     passes_run(unit,
                "function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(loop-rotate),"
-               "loop(indvars,loop-unroll-full),sroa)",
+               "loop(indvars),instcombine<no-verify-fixpoint>)",
                false);
+    // Small loops of constant length are unrolled now; what else unrolling can do is left for after the cut.
+    lower_cfg *cfg = cfg_build(unit->kernel);
+    loops_keep_rolled(cfg, uniform_analyse(cfg));
+    passes_run(unit, "function(loop(loop-unroll-full),sroa)", false);
     passes_run(unit, "default<O2>", false);
     hold_answers(unit, false);
     drop_lifetimes(unit->kernel);

@@ -331,7 +331,7 @@ static bool knows_base(LLVMValueRef pointer)
 static void mark_access(builder *r, LLVMValueRef copy)
 {
     bool load = LLVMIsALoadInst(copy), store = LLVMIsAStoreInst(copy);
-    if (!load && !store)
+    if ((!load && !store) || LLVMGetVolatile(copy))
         return;
     LLVMValueRef base = LLVMGetOperand(copy, store ? 1 : 0);
     while (LLVMIsAGetElementPtrInst(base))

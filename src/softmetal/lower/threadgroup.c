@@ -47,6 +47,69 @@ static bool is_address_of_global(LLVMValueRef i)
            strncmp(LLVMGetValueName2(LLVMGetCalledValue(i), &length), "llvm.threadlocal.address", 24) == 0;
 }
 
+static bool is_threadgroup_memory(LLVMValueRef pointer)
+{
+    while (LLVMIsAGetElementPtrInst(pointer))
+        pointer = LLVMGetOperand(pointer, 0);
+    if (!LLVMIsALoadInst(pointer))
+        return false;
+    LLVMValueRef from = LLVMGetOperand(pointer, 0);
+    while (LLVMIsAGetElementPtrInst(from))
+        from = LLVMGetOperand(from, 0);
+    return builtin_of(from) == BUILTIN_GROUP;
+}
+
+static LLVMValueRef pick(LLVMBuilderRef b, LLVMIntPredicate take_old, LLVMValueRef old, LLVMValueRef operand)
+{
+    return LLVMBuildSelect(b, LLVMBuildICmp(b, take_old, old, operand, ""), old, operand, "");
+}
+
+static LLVMValueRef combine(LLVMBuilderRef b, LLVMAtomicRMWBinOp op, LLVMValueRef old, LLVMValueRef operand)
+{
+    switch (op) {
+    case LLVMAtomicRMWBinOpXchg:
+        return operand;
+    case LLVMAtomicRMWBinOpAdd:
+        return LLVMBuildAdd(b, old, operand, "");
+    case LLVMAtomicRMWBinOpSub:
+        return LLVMBuildSub(b, old, operand, "");
+    case LLVMAtomicRMWBinOpAnd:
+        return LLVMBuildAnd(b, old, operand, "");
+    case LLVMAtomicRMWBinOpOr:
+        return LLVMBuildOr(b, old, operand, "");
+    case LLVMAtomicRMWBinOpXor:
+        return LLVMBuildXor(b, old, operand, "");
+    case LLVMAtomicRMWBinOpMax:
+        return pick(b, LLVMIntSGT, old, operand);
+    case LLVMAtomicRMWBinOpMin:
+        return pick(b, LLVMIntSLT, old, operand);
+    case LLVMAtomicRMWBinOpUMax:
+        return pick(b, LLVMIntUGT, old, operand);
+    case LLVMAtomicRMWBinOpUMin:
+        return pick(b, LLVMIntULT, old, operand);
+    default:
+        return NULL;
+    }
+}
+
+// One thread of the machine runs a whole threadgroup: atomics on its memory need no lock. Volatile, because
+// lanes may meet at one address, so that these accesses are not independent over the lanes.
+static void unlock_atomic(LLVMBuilderRef builder, LLVMValueRef i)
+{
+    LLVMValueRef pointer = LLVMGetOperand(i, 0);
+    LLVMPositionBuilderBefore(builder, i);
+    LLVMValueRef old = LLVMBuildLoad2(builder, LLVMTypeOf(i), pointer, "");
+    LLVMSetVolatile(old, 1);
+    LLVMValueRef value = combine(builder, LLVMGetAtomicRMWBinOp(i), old, LLVMGetOperand(i, 1));
+    if (!value) {
+        LLVMInstructionEraseFromParent(old);
+        return;
+    }
+    LLVMSetVolatile(LLVMBuildStore(builder, value, pointer), 1);
+    LLVMReplaceAllUsesWith(i, old);
+    LLVMInstructionEraseFromParent(i);
+}
+
 void threadgroup_place(lower_unit *unit)
 {
     lower_map places = {0};
@@ -60,6 +123,12 @@ void threadgroup_place(lower_unit *unit)
             uint32_t place = place_of(unit, &places, LLVMGetOperand(i, 0));
             LLVMReplaceAllUsesWith(i, build_address(unit, builder, place));
             LLVMInstructionEraseFromParent(i);
+        }
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(unit->kernel); b; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b), next; i; i = next) {
+            next = LLVMGetNextInstruction(i);
+            if (LLVMIsAAtomicRMWInst(i) && is_threadgroup_memory(LLVMGetOperand(i, 0)))
+                unlock_atomic(builder, i);
         }
     LLVMDisposeBuilder(builder);
 }
