@@ -269,6 +269,21 @@ static loop_view view_loop(const lower_cfg *cfg, const lower_uniform *u, uint32_
     return view;
 }
 
+// Ends at a constant that one or two vectors hold.
+static bool is_short(const lower_cfg *cfg, uint32_t header)
+{
+    for (uint32_t b = 0; b < cfg->count; b++) {
+        LLVMValueRef end = LLVMGetBasicBlockTerminator(cfg->block[b]);
+        if (!cfg_in_loop(cfg, b, header) || LLVMGetNumSuccessors(end) != 2)
+            continue;
+        LLVMValueRef condition = LLVMGetOperand(end, 0);
+        LLVMValueRef bound = LLVMIsAICmpInst(condition) ? LLVMGetOperand(condition, 1) : NULL;
+        if (bound && LLVMIsAConstantInt(bound) && LLVMConstIntGetZExtValue(bound) <= 16)
+            return true;
+    }
+    return false;
+}
+
 void loops_choose(const lower_cfg *cfg, const lower_uniform *u, lower_map *headers)
 {
     for (uint32_t h = 0; h < cfg->count; h++) {
@@ -281,6 +296,9 @@ void loops_choose(const lower_cfg *cfg, const lower_uniform *u, lower_map *heade
             map_put(headers, cfg->block[h], 1);
         else if (view.facts.scattered_turns)
             hint(cfg, h, "!\"llvm.loop.vectorize.enable\", i1 false");
+        else if (!is_short(cfg,
+                           h)) // undoes loops_keep_rolled, which also keeps vectors from being interleaved
+            hint(cfg, h, "!\"llvm.loop.mustprogress\"");
     }
 }
 

@@ -176,6 +176,67 @@ static void keep_syncs_apart(const lower_unit *unit)
                     LLVMAddCallSiteAttribute(i, (unsigned)LLVMAttributeFunctionIndex, nomerge);
 }
 
+static bool is_cast(LLVMValueRef i)
+{
+    return LLVMIsAZExtInst(i) || LLVMIsASExtInst(i) || LLVMIsATruncInst(i);
+}
+
+// One copy of each, first in the kernel: the later ones are replaced by the first that is met.
+static void merge_into_entry(LLVMBuilderRef builder, LLVMValueRef *first, LLVMValueRef i, LLVMValueRef behind)
+{
+    if (*first) {
+        LLVMReplaceAllUsesWith(i, *first);
+        LLVMInstructionEraseFromParent(i);
+        return;
+    }
+    *first = i;
+    LLVMInstructionRemoveFromParent(i);
+    LLVMPositionBuilderBefore(builder, behind);
+    LLVMInsertIntoBuilder(builder, i);
+}
+
+static void merge_casts(LLVMBuilderRef builder, LLVMValueRef call)
+{
+    LLVMValueRef behind = LLVMGetNextInstruction(call);
+    for (LLVMUseRef use = LLVMGetFirstUse(call); use; use = LLVMGetNextUse(use)) {
+        LLVMValueRef cast = LLVMGetUser(use);
+        if (!is_cast(cast))
+            continue;
+        for (LLVMUseRef other = LLVMGetNextUse(use), next; other; other = next) {
+            next = LLVMGetNextUse(other);
+            LLVMValueRef same = LLVMGetUser(other), first = cast;
+            if (is_cast(same) && LLVMGetInstructionOpcode(same) == LLVMGetInstructionOpcode(cast) &&
+                LLVMTypeOf(same) == LLVMTypeOf(cast))
+                merge_into_entry(builder, &first, same, behind);
+        }
+        LLVMInstructionRemoveFromParent(cast);
+        LLVMPositionBuilderBefore(builder, behind);
+        LLVMInsertIntoBuilder(builder, cast);
+    }
+}
+
+// Positions are asked for once, at the start: seen by LLVM as partly redundant they would become phis, which
+// hide from the cut that they are plain lane numbers.
+static void gather_positions(const lower_unit *unit)
+{
+    LLVMBuilderRef builder = LLVMCreateBuilderInContext(unit->context);
+    LLVMValueRef first[BUILTIN_COUNT] = {0};
+    LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(unit->kernel);
+    LLVMValueRef top = LLVMGetFirstInstruction(entry);
+    for (LLVMBasicBlockRef b = entry; b; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b), next; i; i = next) {
+            next = LLVMGetNextInstruction(i);
+            lower_builtin builtin = builtin_of(i);
+            if (builtin == BUILTIN_NONE || builtin_is_sync(builtin) || builtin == BUILTIN_NEVER || i == top)
+                continue;
+            merge_into_entry(builder, &first[builtin], i, top);
+        }
+    for (int k = 0; k < BUILTIN_COUNT; k++)
+        if (first[k])
+            merge_casts(builder, first[k]);
+    LLVMDisposeBuilder(builder);
+}
+
 void passes_prepare(lower_unit *unit)
 {
     replace_bfloat_conversions(unit);
@@ -183,6 +244,7 @@ void passes_prepare(lower_unit *unit)
     breaks_hold(unit);
     prepare_functions(unit);
     passes_run(unit, "always-inline,globaldce,function(sroa)", false);
+    gather_positions(unit);
     hold_answers(unit, true);
     // The named pipelines vectorise whatever the options say, except functions that must not touch vector
     // registers. Vectors inside one lane would keep the lanes from being vectorised.
