@@ -4,8 +4,6 @@
 // no direction are kept from LLVM's loop vectoriser, which would load each element singly; vectors of
 // neighbours within one turn serve them better.
 #include "lower.h"
-#include <llvm-c/IRReader.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 // How a value moves from lane to lane, or (with a header) from turn to turn of a loop.
@@ -220,32 +218,14 @@ static bool exit_nearly_uniform(const lower_uniform *u, const lower_cfg *cfg, ui
            stride_of(&over_lanes, LLVMGetOperand(condition, 1), STRIDE_DEPTH) != STRIDE_UNKNOWN;
 }
 
-// Loop metadata refers to itself, which the C interface cannot build; the reader of text can.
 static void hint(const lower_cfg *cfg, uint32_t header, const char *property)
 {
-    char text[256];
-    int length = snprintf(text, sizeof text,
-                          "define void @f() {\n"
-                          "  br label %%l\n"
-                          "l:\n"
-                          "  br label %%l, !llvm.loop !0\n"
-                          "}\n"
-                          "!0 = distinct !{!0, !1}\n"
-                          "!1 = !{%s}\n",
-                          property);
     LLVMContextRef context = LLVMGetModuleContext(LLVMGetGlobalParent(cfg->function));
-    LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(text, (size_t)length, "metadata");
-    LLVMModuleRef module;
-    char *message;
-    if (LLVMParseIRInContext(context, buffer, &module, &message))
-        lower_fail("metadata: %s", message);
-    unsigned kind = LLVMGetMDKindIDInContext(context, "llvm.loop", 9);
-    LLVMBasicBlockRef last = LLVMGetLastBasicBlock(LLVMGetNamedFunction(module, "f"));
-    LLVMValueRef id = LLVMGetMetadata(LLVMGetBasicBlockTerminator(last), kind);
+    LLVMValueRef id = metadata_loop(context, property, NULL);
     for (uint32_t k = 0; k < cfg->pred_count[header]; k++)
         if (cfg_dominates(cfg, header, cfg->pred[header][k]))
-            LLVMSetMetadata(LLVMGetBasicBlockTerminator(cfg->block[cfg->pred[header][k]]), kind, id);
-    LLVMDisposeModule(module);
+            LLVMSetMetadata(LLVMGetBasicBlockTerminator(cfg->block[cfg->pred[header][k]]),
+                            metadata_kind(context, "llvm.loop"), id);
 }
 
 typedef struct loop_view {

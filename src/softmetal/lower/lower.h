@@ -36,6 +36,12 @@ void map_put(lower_map *map, const void *key, uintptr_t value);
 bool map_get(const lower_map *map, const void *key, uintptr_t *value);
 uintptr_t map_or(const lower_map *map, const void *key, uintptr_t otherwise);
 
+// ---- metadata.c ----
+unsigned metadata_kind(LLVMContextRef context, const char *name);
+// A loop's identity with one property (the text of its node). If parallel_accesses is given, accesses marked
+// with the node put there are independent over the loop's turns.
+LLVMValueRef metadata_loop(LLVMContextRef context, const char *property, LLVMValueRef *parallel_accesses);
+
 // ---- cfg.c: a function's blocks by number, with what LLVM's C interface does not tell ----
 #define CFG_NONE UINT32_MAX
 typedef struct lower_cfg {
