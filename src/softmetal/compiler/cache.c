@@ -324,12 +324,12 @@ static bool check_trailer(const char *data, size_t *length)
     return true;
 }
 
-static int commit(const char *temporary, const char *key, const char *suffix)
+int sm_cache_commit(const char *temporary, const char *key, const char *suffix)
 {
     struct stat st = {0};
     char *path = sm_cache_path(key, suffix);
     int err = path ? 0 : -ENOMEM;
-    if (!err && stat(temporary, &st) == 0 && rename(temporary, path) < 0)
+    if (!err && (stat(temporary, &st) < 0 || rename(temporary, path) < 0))
         err = -errno;
     free(path);
     if (!err)
@@ -358,7 +358,7 @@ int sm_cache_commit_sealed(const char *temporary, const char *key, const char *s
         return err;
     err = append_trailer(temporary, data, length);
     free(data);
-    return err ? err : commit(temporary, key, suffix);
+    return err ? err : sm_cache_commit(temporary, key, suffix);
 }
 
 static int store(const char *key, const char *suffix, const void *data, size_t length, bool sealed)
@@ -374,7 +374,7 @@ static int store(const char *key, const char *suffix, const void *data, size_t l
     if (fd >= 0 && close(fd) < 0 && !err)
         err = -errno;
     if (!err)
-        err = commit(temporary, key, suffix);
+        err = sm_cache_commit(temporary, key, suffix);
     if (err && fd >= 0)
         unlink(temporary);
     free(temporary);
@@ -426,7 +426,7 @@ int sm_cache_commit_plain(const char *temporary, const char *key, const char *su
         return err;
     trailer end = make_trailer(data, length);
     free(data);
-    err = commit(temporary, key, suffix);
+    err = sm_cache_commit(temporary, key, suffix);
     return err ? err : sm_cache_store(key, ".sum", &end, sizeof(end));
 }
 

@@ -20,7 +20,9 @@ int sm_cache_store_plain(const char *key, const char *suffix, const void *data, 
 int sm_cache_load(const char *key, const char *suffix, char **data,
                   size_t *length); // NUL is added after data
 
-// Gives a finished temporary file its name. The trailer follows the content: ELF does not mind.
+// Gives a finished temporary file its name.
+int sm_cache_commit(const char *temporary, const char *key, const char *suffix);
+// The same with a trailer behind the content, which ELF does not mind.
 int sm_cache_commit_sealed(const char *temporary, const char *key, const char *suffix);
 bool sm_cache_check_sealed(const char *key, const char *suffix);
 // For files that bear no trailer: size and checksum are kept in a file beside them.

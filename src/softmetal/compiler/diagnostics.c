@@ -193,13 +193,25 @@ static void add_plain(span line, const sm_message_map *map, sm_text *out)
     sm_text_puts(out, "\n");
 }
 
+// About the text that we wrote ourselves, of which the user knows nothing: what is wrong, without the place.
+static void add_without_place(span line, sm_text *out)
+{
+    const char *error = memmem(line.at, line.length, ": error: ", 9);
+    if (!error)
+        return;
+    sm_text_add(out, error + 2, line.length - (size_t)(error + 2 - line.at));
+    sm_text_puts(out, "\n");
+}
+
 void sm_map_messages(const char *messages, const sm_message_map *map, sm_text *out)
 {
     while (messages && *messages) {
         span line = next_line(&messages);
-        if (!line.length || is_summary(line) || (map->unit && contains(line, map->unit)))
+        if (!line.length || is_summary(line))
             continue;
-        if (!map_line(line, map, out))
+        if (map->unit && contains(line, map->unit))
+            add_without_place(line, out);
+        else if (!map_line(line, map, out))
             add_plain(line, map, out);
     }
 }

@@ -54,17 +54,42 @@ static void base_key(const sm_header_request *request, char key[SM_HASH_TEXT])
     sm_hash_end(&hash, key);
 }
 
+// The text lies beside the header: clang looks at it again whenever it reads the header.
 static bool exists(const char *key, bool deeply)
 {
-    return deeply ? sm_cache_check_plain(key, ".pch") : sm_cache_touch(key, ".pch");
+    bool whole = deeply ? sm_cache_check_plain(key, ".pch") : sm_cache_touch(key, ".pch");
+    return whole && sm_cache_touch(key, ".cpp");
+}
+
+// The standard library as one file in the cache: a header made from the installed files would be refused once
+// they are replaced, in the middle of a process that has been told their hash.
+static int copy_library(const sm_header_request *request, const char *key, sm_text *messages)
+{
+    static const char *const kind[] = {"-E", "-frewrite-includes", "-x", "c++-header", NULL};
+    char *input = NULL, *output = sm_cache_temporary(".cpp");
+    int err = output && asprintf(&input, "%s/msl.h", request->tools->stdlib) >= 0 ? 0 : -ENOMEM;
+    sm_arguments arguments = {.count = 0};
+    sm_add_clang(&arguments, request->tools, request->fast_math, request->distributed);
+    sm_arguments_add_all(&arguments, kind);
+    const char *const named[] = {input, "-o", output, NULL};
+    sm_arguments_add_all(&arguments, named);
+    if (!err)
+        err = sm_run_tool(&arguments, messages);
+    if (!err)
+        err = sm_cache_commit(output, key, ".cpp");
+    if (err && output)
+        unlink(output);
+    free(input);
+    free(output);
+    return err;
 }
 
 static int build_base(const sm_header_request *request, const char *key, sm_text *messages)
 {
-    char *input = NULL;
-    if (asprintf(&input, "%s/msl.h", request->tools->stdlib) < 0)
-        return -ENOMEM;
-    int err = precompile(request, input, NULL, key, messages);
+    char *input = sm_cache_path(key, ".cpp");
+    int err = input ? copy_library(request, key, messages) : -ENOMEM;
+    if (!err)
+        err = precompile(request, input, NULL, key, messages);
     free(input);
     return err;
 }
@@ -84,7 +109,7 @@ bool sm_header_exists(const sm_header_request *request, bool deeply)
 {
     char below[SM_HASH_TEXT];
     base_key(request, below);
-    return exists(below, deeply) && exists(request->key, deeply) && sm_cache_touch(request->key, ".cpp");
+    return exists(below, deeply) && exists(request->key, deeply);
 }
 
 int sm_header_build(const sm_header_request *request, sm_text *messages)
@@ -93,7 +118,7 @@ int sm_header_build(const sm_header_request *request, sm_text *messages)
     base_key(request, key);
     char *input = sm_cache_path(request->key, ".cpp"), *below = sm_cache_path(key, ".pch");
     int err = input && below ? ensure_base(request, key, messages) : -ENOMEM;
-    if (!err) // the text stays beside the header: clang looks for it when it reads the header
+    if (!err)
         err = sm_cache_store_plain(request->key, ".cpp", request->text, request->length);
     if (!err)
         err = precompile(request, input, below, request->key, messages);

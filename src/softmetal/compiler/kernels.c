@@ -302,10 +302,11 @@ static int read_limits(sm_unit *unit, const sm_attributes *attributes, sm_entry 
     return 0;
 }
 
+// From the global namespace on: a kernel may be called min, which `using namespace metal` brings too.
 static const char *qualified(sm_unit *unit, uint32_t decl, const char *name)
 {
     const char *scope = sm_scope_name(unit, decl);
-    return *scope ? sm_arena_printf(&unit->arena, "%s::%s", scope, name) : name;
+    return sm_arena_printf(&unit->arena, "::%s%s%s", scope, *scope ? "::" : "", name);
 }
 
 // &name, told apart from its overloads by the types of its parameters.
@@ -332,6 +333,8 @@ static int collect_declaration(sm_unit *unit, uint32_t index, uint32_t word, sm_
     sm_kernel_decl kernel = {.name = sm_copy_token(unit, name), .is_template = decl->is_template};
     const char *host_name;
     bool render = !sm_token_is(unit, word, "kernel");
+    if (!render && !has_word(unit, head_start(unit, decl), name, "void"))
+        return sm_error_at(unit, name, "kernel must have void return type");
     int err = render ? 0 : read_parameters(unit, decl->params, decl->params_end, &kernel.like);
     if (!err)
         err = read_limits(unit, attributes, &kernel.like, &host_name);

@@ -109,10 +109,19 @@ static int read_file(const char *path, sm_text *out)
 static int run_preprocessor(const sm_library *library, const sm_library_request *source, const char *input,
                             const char *output, sm_text *messages)
 {
-    static const char *const flags[] = {
-        "-E",          "-x",     "c++", "-std=gnu++20",           "-nostdinc",
-        "-nostdinc++", "-undef", "-w",  "-fno-caret-diagnostics", "-fno-color-diagnostics",
-        NULL};
+    // Of all warnings only those that the source itself gives.
+    static const char *const flags[] = {"-E",
+                                        "-x",
+                                        "c++",
+                                        "-std=gnu++20",
+                                        "-nostdinc",
+                                        "-nostdinc++",
+                                        "-undef",
+                                        "-Wno-everything",
+                                        "-W#warnings",
+                                        "-fno-caret-diagnostics",
+                                        "-fno-color-diagnostics",
+                                        NULL};
     char version[48], include[4096], macros[4096];
     snprintf(version, sizeof(version), "-D__METAL_VERSION__=%u",
              metal_version(source->options->language_version));
@@ -247,12 +256,34 @@ bool sm_library_renew_header(sm_library *library, unsigned generation, sm_text *
     return newer;
 }
 
+// A text that was found good, with the warnings that there were.
+static bool load_checked(const char *key, sm_text *text, sm_text *log)
+{
+    char *warnings = NULL;
+    size_t length = 0;
+    if (sm_cache_load(key, ".pre", &text->data, &text->length) != 0)
+        return false;
+    if (sm_cache_load(key, ".log", &warnings, &length) == 0)
+        sm_text_add(log, warnings, length);
+    free(warnings);
+    return true;
+}
+
+static void store_checked(const sm_library *library, const sm_text *log)
+{
+    int err = log->length ? sm_cache_store(library->key, ".log", log->data, log->length) : 0;
+    if (!err)
+        err = sm_cache_store(library->key, ".pre", library->unit.text, library->unit.length);
+    if (err)
+        sm_cache_remove(library->key, ".pre"); // the next process does the work again
+}
+
 // The preprocessed text, and whether it is known to be good.
 static int get_text(sm_library *library, const sm_library_request *source, sm_text *text, bool *checked,
                     sm_text *log)
 {
     make_key(library, source, source->text, source->length, "source");
-    *checked = sm_cache_load(library->key, ".pre", &text->data, &text->length) == 0;
+    *checked = load_checked(library->key, text, log);
     if (*checked)
         return 0;
     sm_text messages = {0};
@@ -325,8 +356,8 @@ static int build(sm_library *library, const sm_library_request *source, sm_text 
     err = rewrite(library, &text, log);
     if (!err && !checked) {
         err = build_header(library, log);
-        if (!err && sm_cache_store(library->key, ".pre", library->unit.text, library->unit.length) < 0)
-            sm_cache_remove(library->key, ".pre"); // the next process does the work again
+        if (!err)
+            store_checked(library, log);
     }
     drop_tokens(&library->unit);
     if (!err)

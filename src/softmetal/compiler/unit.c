@@ -228,8 +228,13 @@ int sm_error_at(sm_unit *unit, uint32_t token, const char *format, ...)
 
 int sm_unit_open(sm_unit *unit, char *text, size_t length, const char *file_name)
 {
-    static int (*const passes[])(sm_unit *) = {sm_lex,    sm_scan_declarations, sm_collect_numbers,
-                                               sm_dedupe, sm_collect_constants, sm_collect_kernels,
+    static int (*const passes[])(sm_unit *) = {sm_lex,
+                                               sm_scan_declarations,
+                                               sm_collect_numbers,
+                                               sm_dedupe,
+                                               sm_collect_constants,
+                                               sm_collect_kernels,
+                                               sm_rewrite_casts,
                                                sm_rewrite};
     *unit = (sm_unit){.text = text, .length = length};
     unit->file_name = sm_arena_copy(&unit->arena, file_name, strlen(file_name));
@@ -283,6 +288,7 @@ void sm_unit_write(const sm_unit *unit, sm_text *out)
             write_blank(out, unit->text + token->offset, token->length);
         else
             sm_text_add(out, unit->text + token->offset, token->length);
+        sm_text_fill(out, ')', token->closing);
         done = (size_t)token->offset + token->length;
     }
     sm_text_add(out, unit->text + done, unit->length - done);

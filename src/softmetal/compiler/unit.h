@@ -27,6 +27,7 @@ typedef struct sm_token {
     uint32_t match; // partner of ( [ { ) ] }, else SM_NO_TOKEN
     uint8_t kind;
     bool erased;
+    uint16_t closing;        // so many ')' follow it
     const char *prefix;      // written before it
     const char *replacement; // written in its place
 } sm_token;
@@ -119,6 +120,8 @@ int sm_collect_constants(sm_unit *unit);
 // Writes the definitions of all function constants for one pipeline; -EINVAL and *why for a bad value.
 int sm_write_constants(const sm_unit_constant *constants, size_t count, const sm_constant_value *values,
                        size_t value_count, sm_text *out, const char **why);
+// casts.c
+int sm_rewrite_casts(sm_unit *unit);
 // rewrite.c
 int sm_rewrite(sm_unit *unit);
 // expr.c: learns the integer constants and enumerators of the source.

@@ -41,6 +41,7 @@ static void take_fault(sm_job *job, sm_worker *worker)
     int none = SM_FAULT_NONE;
     worker->in_kernel = 0;
     atomic_store(&worker->group_started_ns, 0);
+    sm_fault_unblock();
     if (!atomic_compare_exchange_strong(&job->fault, &none, worker->escape_kind))
         return;
     job->report->kind = (sm_fault_kind)worker->escape_kind;

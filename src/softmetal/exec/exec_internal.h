@@ -73,7 +73,7 @@ uint64_t sm_job_run(sm_job *job, sm_worker *worker, uint64_t publish_after_ns); 
 
 // fault.c
 void sm_fault_install(void); // once; handlers as the settings ask
-uint64_t sm_fault_time_limit_ns(void);
+void sm_fault_unblock(void); // after a jump out of a handler
 bool sm_fault_validating(void);
 void sm_fault_describe(const sm_worker *worker, const sm_launch *launch, sm_fault *fault);
 

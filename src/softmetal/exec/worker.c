@@ -83,9 +83,9 @@ int sm_worker_prepare(sm_worker *worker, const sm_kernel *kernel, const sm_launc
     size_t threads = (size_t)launch->group_size[0] * launch->group_size[1] * launch->group_size[2];
     size_t need = (threads + SM_LANES - 1) / SM_LANES * kernel->frame_bytes;
     int error = prepare_variables(worker, kernel->static_threadgroup_bytes);
-    if (error != 0 || need <= worker->frames_bytes)
+    if (error != 0 || (worker->frames && need <= worker->frames_bytes))
         return error;
-    need = (need + 65535) & ~(size_t)65535;
+    need = (need + 65536) & ~(size_t)65535; // never none: addresses are computed even of empty frames
     void *frames =
         mmap(NULL, need, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (frames == MAP_FAILED)

@@ -65,8 +65,9 @@ static bool is_hoistable(const region_builder *r, const lower_map *stored, LLVMV
     if (LLVMIsATerminatorInst(i) || LLVMIsAAllocaInst(i) || LLVMIsAStoreInst(i) || LLVMIsAAtomicRMWInst(i) ||
         LLVMIsAAtomicCmpXchgInst(i) || !uniform_value(r->uniform, i))
         return false;
-    if (LLVMIsACallInst(i))
-        return LLVMIsAIntrinsicInst(i) && LLVMGetTypeKind(LLVMTypeOf(i)) != LLVMVoidTypeKind;
+    if (LLVMIsACallInst(i) &&
+        (!LLVMIsAIntrinsicInst(i) || LLVMGetTypeKind(LLVMTypeOf(i)) == LLVMVoidTypeKind))
+        return false;
     int n = LLVMGetNumOperands(i);
     uintptr_t known;
     for (int k = 0; k < n; k++) {

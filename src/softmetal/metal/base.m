@@ -21,7 +21,8 @@ void sm_fail_metal(const char *class_name, SEL selector, int line, const char *f
 
 NSError *sm_error(NSString *domain, NSInteger code, NSString *text)
 {
-    NSDictionary *info = [NSDictionary dictionaryWithObject:text ? text : @"" forKey:NSLocalizedDescriptionKey];
+    NSDictionary *info = [NSDictionary dictionaryWithObject:text ? text : @""
+                                                     forKey:NSLocalizedDescriptionKey];
     return [NSError errorWithDomain:domain code:code userInfo:info];
 }
 

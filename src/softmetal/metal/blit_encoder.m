@@ -53,7 +53,8 @@ static char *checked_range(SMGPUBlitEncoder *self, SEL selector, const char *nam
 }
 
 // ---- indirect command buffers ----
-static void check_icb_range(SMGPUBlitEncoder *self, SEL selector, id<MTLIndirectCommandBuffer> icb, NSRange range)
+static void check_icb_range(SMGPUBlitEncoder *self, SEL selector, id<MTLIndirectCommandBuffer> icb,
+                            NSRange range)
 {
     sm_assert_metal_as(selector, !self->_ended, "encoder has already ended: endEncoding was called");
     sm_assert_metal_as(selector, icb, "indirectCommandBuffer must not be nil");
@@ -114,7 +115,8 @@ static void check_icb_range(SMGPUBlitEncoder *self, SEL selector, id<MTLIndirect
                     "range {%lu, %lu} must be inside the %lu samples of the sample buffer",
                     (unsigned long)range.location, (unsigned long)range.length,
                     (unsigned long)[samples sampleCount]);
-    sm_assert_metal(offset % 8 == 0, "destinationOffset (%lu) must be a multiple of 8", (unsigned long)offset);
+    sm_assert_metal(offset % 8 == 0, "destinationOffset (%lu) must be a multiple of 8",
+                    (unsigned long)offset);
     char *to = checked_range(self, _cmd, "destinationBuffer", destination, offset,
                              range.length * sizeof(MTLCounterResultTimestamp));
     sm_resolve_command *command = sm_commands_add(_commands, SM_COMMAND_RESOLVE, sizeof *command);

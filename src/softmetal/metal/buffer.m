@@ -159,7 +159,7 @@
 
 Class sm_buffer_class(void)
 {
-    return sm_get_settings()->profile == SM_PROFILE_AMD ? [SoftR1Buffer class] : [SoftG1Buffer class];
+    return sm_get_settings()->profile == SM_PROFILE_APPLE ? [SoftG1Buffer class] : [SoftR1Buffer class];
 }
 
 sm_binding sm_buffer_binding(id<MTLBuffer> buffer, NSUInteger offset)

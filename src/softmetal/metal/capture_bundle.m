@@ -85,7 +85,7 @@ static NSDictionary *manifest(SMCaptureRecord *record, NSArray *sources)
 {
     return [NSDictionary
         dictionaryWithObjectsAndKeys:@"softmetal", @"producer", [NSNumber numberWithInt:1], @"version",
-                                     describe_object(record->object), @"captureObject",
+                                     describe_object(record->object), @"capture_object",
                                      [NSNumber numberWithUnsignedLongLong:record->start_ns], @"start_ns",
                                      [NSNumber numberWithUnsignedLongLong:record->stop_ns], @"stop_ns",
                                      record->descriptions, @"command_buffers", sources, @"pipelines", nil];

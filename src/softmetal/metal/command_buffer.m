@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Command buffers: state, handlers, waits, and the making of encoders. One thread encodes at a time; execute and
-// finish are sent by the queue's thread. Breaking one of Metal's rules ends the process with Metal's words.
+// Command buffers: state, handlers, waits, and the making of encoders. One thread encodes at a time; execute
+// and finish are sent by the queue's thread. Breaking one of Metal's rules ends the process with Metal's
+// words.
 #import "metal/submission.h"
 
 #import "metal/execution_log.h"
@@ -152,14 +153,17 @@
 
 - (void)enqueue
 {
-    sm_assert_metal([self status] < MTLCommandBufferStatusCommitted, "enqueue an already committed command buffer");
-    sm_assert_metal([self status] != MTLCommandBufferStatusEnqueued, "enqueue an already enqueued command buffer");
+    sm_assert_metal([self status] < MTLCommandBufferStatusCommitted,
+                    "enqueue an already committed command buffer");
+    sm_assert_metal([self status] != MTLCommandBufferStatusEnqueued,
+                    "enqueue an already enqueued command buffer");
     atomic_store_explicit(&_status, MTLCommandBufferStatusEnqueued, memory_order_release);
 }
 
 - (void)commit
 {
-    sm_assert_metal([self status] < MTLCommandBufferStatusCommitted, "commit an already committed command buffer");
+    sm_assert_metal([self status] < MTLCommandBufferStatusCommitted,
+                    "commit an already committed command buffer");
     sm_assert_metal(!_open_encoder, "commit command buffer with uncommitted encoder");
     atomic_store_explicit(&_status, MTLCommandBufferStatusCommitted, memory_order_release);
 }
@@ -223,20 +227,23 @@
 - (void)assertCanEncode:(SEL)selector
 {
     sm_assert_metal_as(selector, [self status] < MTLCommandBufferStatusCommitted,
-                    "cannot encode into a command buffer that is already committed");
-    sm_assert_metal_as(selector, !_open_encoder, "A command encoder is already encoding to this command buffer");
+                       "cannot encode into a command buffer that is already committed");
+    sm_assert_metal_as(selector, !_open_encoder,
+                       "A command encoder is already encoding to this command buffer");
 }
 
 - (SMGPUComputeEncoder *)computeEncoder:(MTLDispatchType)type
 {
-    SMGPUComputeEncoder *encoder = [[_queue->family.compute_encoder alloc] initWithBuffer:self dispatchType:type];
+    SMGPUComputeEncoder *encoder = [[_queue->family.compute_encoder alloc] initWithBuffer:self
+                                                                             dispatchType:type];
     _open_encoder = encoder;
     return [encoder autorelease];
 }
 
 - (SMGPUBlitEncoder *)blitEncoder
 {
-    SMGPUBlitEncoder *encoder = [[_queue->family.blit_encoder alloc] initWithBuffer:self type:SM_ENCODER_BLIT];
+    SMGPUBlitEncoder *encoder = [[_queue->family.blit_encoder alloc] initWithBuffer:self
+                                                                               type:SM_ENCODER_BLIT];
     _open_encoder = encoder;
     return [encoder autorelease];
 }
@@ -295,7 +302,8 @@
 - (void)addEvent:(id<MTLEvent>)event value:(uint64_t)value kind:(sm_command_kind)kind selector:(SEL)selector
 {
     sm_assert_metal_as(selector, event, "event must not be nil");
-    sm_assert_metal_as(selector, [self status] < MTLCommandBufferStatusCommitted, "%s after commit", sel_getName(selector));
+    sm_assert_metal_as(selector, [self status] < MTLCommandBufferStatusCommitted, "%s after commit",
+                       sel_getName(selector));
     sm_assert_metal_as(selector, !_open_encoder, "%s with uncommitted encoder", sel_getName(selector));
     sm_event_command *command = sm_commands_add(&_commands, kind, sizeof *command);
     command->event = event;
@@ -394,7 +402,8 @@ static CFTimeInterval seconds(uint64_t ns)
     _gpu_end_ns = sm_now_ns();
     if (result.code)
         _error = [sm_playback_error(&_commands, &result, _errorOptions) retain];
-    MTLCommandBufferStatus status = result.code ? MTLCommandBufferStatusError : MTLCommandBufferStatusCompleted;
+    MTLCommandBufferStatus status =
+        result.code ? MTLCommandBufferStatusError : MTLCommandBufferStatusCompleted;
     [self logExecutionWithStatus:status];
     atomic_store_explicit(&_status, status, memory_order_release);
 }

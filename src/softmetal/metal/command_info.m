@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// What a command buffer tells about its commands: the error with the state of each encoder, and the description
-// that a capture stores. Reads the recorded list; never changes it.
+// What a command buffer tells about its commands: the error with the state of each encoder, and the
+// description that a capture stores. Reads the recorded list; never changes it.
 #import "metal/submission.h"
 
 // ---- errors ----
-@interface SMCommandBufferEncoderInfo : NSObject <MTLCommandBufferEncoderInfo> {
+@interface SMCommandBufferEncoderInfo : NSObject<MTLCommandBufferEncoderInfo> {
     NSString *_label;
     NSArray *_debugSignposts;
     MTLCommandEncoderErrorState _errorState;
@@ -80,7 +80,8 @@ static NSArray *size(const uint32_t *value)
                                      [NSNumber numberWithUnsignedInt:value[2]], nil];
 }
 
-static NSMutableDictionary *describe_bindings(NSString *form, const sm_pipeline_use *use, const sm_bindings *bindings)
+static NSMutableDictionary *describe_bindings(NSString *form, const sm_pipeline_use *use,
+                                              const sm_bindings *bindings)
 {
     NSMutableArray *indices = [NSMutableArray array];
     for (uint32_t mask = bindings->buffer_mask; mask; mask &= mask - 1)
@@ -88,8 +89,8 @@ static NSMutableDictionary *describe_bindings(NSString *form, const sm_pipeline_
     unsigned bytes = 0;
     for (int i = 0; i < __builtin_popcount(bindings->threadgroup_mask); i++)
         bytes += bindings->threadgroup_bytes[i];
-    return [NSMutableDictionary dictionaryWithObjectsAndKeys:form, @"form", text(use ? use->name : NULL), @"kernel",
-                                                             indices, @"buffers",
+    return [NSMutableDictionary dictionaryWithObjectsAndKeys:form, @"form", text(use ? use->name : NULL),
+                                                             @"kernel", indices, @"buffers",
                                                              [NSNumber numberWithUnsignedInt:bytes],
                                                              @"threadgroup_memory", nil];
 }
@@ -131,10 +132,12 @@ static NSDictionary *describe_encoder(const sm_encoder *encoder, NSArray *dispat
 {
     BOOL is_compute = encoder->type == SM_ENCODER_COMPUTE;
     return [NSDictionary
-        dictionaryWithObjectsAndKeys:is_compute ? @"compute" : @"blit", @"type", text(encoder->label), @"label",
-                                     encoder->dispatch_type == MTLDispatchTypeConcurrent ? @"concurrent" : @"serial",
-                                     @"dispatch_type", [NSNumber numberWithUnsignedInt:encoder->work], @"commands",
-                                     dispatches, @"dispatches", nil];
+        dictionaryWithObjectsAndKeys:is_compute ? @"compute" : @"blit", @"type", text(encoder->label),
+                                     @"label",
+                                     encoder->dispatch_type == MTLDispatchTypeConcurrent ? @"concurrent"
+                                                                                         : @"serial",
+                                     @"dispatch_type", [NSNumber numberWithUnsignedInt:encoder->work],
+                                     @"commands", dispatches, @"dispatches", nil];
 }
 
 NSDictionary *sm_command_buffer_description(id<MTLCommandBuffer> command_buffer)
@@ -154,8 +157,8 @@ NSDictionary *sm_command_buffer_description(id<MTLCommandBuffer> command_buffer)
         if (dispatch)
             [dispatches addObject:dispatch];
     }
-    return [NSDictionary dictionaryWithObjectsAndKeys:label ? label : @"", @"label", queue ? queue : @"", @"queue",
-                                                      encoders, @"encoders", nil];
+    return [NSDictionary dictionaryWithObjectsAndKeys:label ? label : @"", @"label", queue ? queue : @"",
+                                                      @"queue", encoders, @"encoders", nil];
 }
 
 static void add_icb_pipelines(NSMutableSet *set, const sm_execute_command *command)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The list of commands that a command buffer records: plain structs in an arena, no object per dispatch.
-// Written by the thread that encodes, read once by the queue's thread (playback.m), then freed. Commands never
-// own anything themselves: what has to stay alive is in the list's references.
+// Written by the thread that encodes, read once by the queue's thread (playback.m), then freed. Commands
+// never own anything themselves: what has to stay alive is in the list's references.
 #ifndef SOFTMETAL_METAL_COMMANDS_H
 #define SOFTMETAL_METAL_COMMANDS_H
 
@@ -9,7 +9,8 @@
 
 typedef struct sm_chunk sm_chunk;
 
-// A pipeline as the command buffer knows it, once per buffer: all that a dispatch needs without a message send.
+// A pipeline as the command buffer knows it, once per buffer: all that a dispatch needs without a message
+// send.
 typedef struct sm_pipeline_use {
     struct sm_pipeline_use *next;
     id<MTLComputePipelineState> state;
@@ -134,7 +135,7 @@ typedef struct sm_encoder {
     MTLDispatchType dispatch_type;
     const char *label; // set when it ends; NULL if none
     uint32_t index;
-    uint32_t work;     // commands that do something on the GPU
+    uint32_t work; // commands that do something on the GPU
     uint32_t attachments;
     sm_attachment attachment[SM_MAX_ATTACHMENTS];
     MTLCommandEncoderErrorState state; // written by playback
@@ -160,7 +161,7 @@ typedef struct sm_commands {
 void sm_commands_init(sm_commands *list, bool retains);
 void sm_commands_free(sm_commands *list); // releases the references; the list is empty after it
 
-void *sm_commands_alloc(sm_commands *list, size_t size); // aligned to 16, not cleared
+void *sm_commands_alloc(sm_commands *list, size_t size);                     // aligned to 16, not cleared
 void *sm_commands_add(sm_commands *list, sm_command_kind kind, size_t size); // cleared behind its head
 void sm_commands_add_text(sm_commands *list, sm_command_kind kind, NSString *text);
 const char *sm_commands_text(sm_commands *list, NSString *text); // NULL for nil

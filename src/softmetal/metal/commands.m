@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Memory and references of the recorded command list. Used by one thread at a time: the one that encodes, later
-// the queue's. Nothing here fails softly: without memory for a few kilobytes it ends the process, as malloc
-// failure inside Metal does.
+// Memory and references of the recorded command list. Used by one thread at a time: the one that encodes,
+// later the queue's. Nothing here fails softly: without memory for a few kilobytes it ends the process, as
+// malloc failure inside Metal does.
 #import "metal/commands.h"
 
 #include <stdlib.h>

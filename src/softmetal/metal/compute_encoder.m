@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Compute encoders: bind state, check each dispatch by Metal's rules, record it. Runs on the thread that encodes.
-// A dispatch costs no message send, no lock and, beyond the arena, no allocation. Concurrent encoders record the
-// same list: playback runs their dispatches one after the other, which is one of the orders they allow.
+// Compute encoders: bind state, check each dispatch by Metal's rules, record it. Runs on the thread that
+// encodes. A dispatch costs no message send, no lock and, beyond the arena, no allocation. Concurrent
+// encoders record the same list: playback runs their dispatches one after the other, which is one of the
+// orders they allow.
 #import "metal/submission.h"
 
 #include <string.h>
@@ -95,7 +96,8 @@ static void bind_at(SMGPUComputeEncoder *self, sm_binding binding, NSUInteger of
     sm_assert_metal(index < SM_MAX_BUFFERS, "index (%lu) must be < 31", (unsigned long)index);
     sm_assert_metal(length % THREADGROUP_ALIGNMENT == 0, "length (%lu) must be a multiple of 16 bytes",
                     (unsigned long)length);
-    sm_assert_metal(length <= SM_MAX_THREADGROUP_BYTES, "length (%lu) must be <= 32768", (unsigned long)length);
+    sm_assert_metal(length <= SM_MAX_THREADGROUP_BYTES, "length (%lu) must be <= 32768",
+                    (unsigned long)length);
     _threadgroup_bytes[index] = (uint32_t)length;
     if (length)
         _threadgroup_mask |= 1u << index;
@@ -205,7 +207,8 @@ static uint32_t copy_buffers(SMGPUComputeEncoder *self, sm_binding *out)
     for (uint32_t mask = self->_buffer_mask; mask; mask &= mask - 1) {
         unsigned i = (unsigned)__builtin_ctz(mask);
         NSUInteger offset = self->_offsets[i];
-        out[count++] = (sm_binding){(char *)self->_buffers[i].address + offset, self->_buffers[i].length - offset};
+        out[count++] =
+            (sm_binding){(char *)self->_buffers[i].address + offset, self->_buffers[i].length - offset};
     }
     return count;
 }
@@ -251,11 +254,12 @@ static void check_group(SMGPUComputeEncoder *self, SEL selector, MTLSize group)
     // Each component first: the product of three large ones would wrap around.
     bool fits = group.width <= limit && group.height <= limit && group.depth <= limit &&
                 group.width * group.height * group.depth <= limit;
-    sm_assert_metal_as(selector, fits,
-                       "(threadsPerThreadgroup.width(%lu) * threadsPerThreadgroup.height(%lu) * "
-                       "threadsPerThreadgroup.depth(%lu))(%lu) must be <= %lu. (kernel threadgroup size limit)",
-                       (unsigned long)group.width, (unsigned long)group.height, (unsigned long)group.depth,
-                       (unsigned long)(group.width * group.height * group.depth), (unsigned long)limit);
+    sm_assert_metal_as(
+        selector, fits,
+        "(threadsPerThreadgroup.width(%lu) * threadsPerThreadgroup.height(%lu) * "
+        "threadsPerThreadgroup.depth(%lu))(%lu) must be <= %lu. (kernel threadgroup size limit)",
+        (unsigned long)group.width, (unsigned long)group.height, (unsigned long)group.depth,
+        (unsigned long)(group.width * group.height * group.depth), (unsigned long)limit);
 }
 
 static void check_grid(SMGPUComputeEncoder *self, SEL selector, const char *name, MTLSize grid, MTLSize unit)
@@ -265,8 +269,9 @@ static void check_grid(SMGPUComputeEncoder *self, SEL selector, const char *name
                        (unsigned long)grid.height, (unsigned long)grid.depth);
     bool fits = grid.width <= UINT32_MAX / unit.width && grid.height <= UINT32_MAX / unit.height &&
                 grid.depth <= UINT32_MAX / unit.depth;
-    sm_assert_metal_as(selector, fits, "%s (%lu, %lu, %lu): the grid has more than 2^32 - 1 threads in one direction",
-                       name, (unsigned long)grid.width, (unsigned long)grid.height, (unsigned long)grid.depth);
+    sm_assert_metal_as(selector, fits,
+                       "%s (%lu, %lu, %lu): the grid has more than 2^32 - 1 threads in one direction", name,
+                       (unsigned long)grid.width, (unsigned long)grid.height, (unsigned long)grid.depth);
 }
 
 static sm_dispatch_command *add_dispatch(SMGPUComputeEncoder *self, SEL selector, MTLSize grid, MTLSize unit,
@@ -337,7 +342,8 @@ static const uint32_t *indirect_arguments(SMGPUComputeEncoder *self, SEL selecto
     _record->work++;
 }
 
-static sm_execute_command *add_execute(SMGPUComputeEncoder *self, SEL selector, id<MTLIndirectCommandBuffer> icb)
+static sm_execute_command *add_execute(SMGPUComputeEncoder *self, SEL selector,
+                                       id<MTLIndirectCommandBuffer> icb)
 {
     const sm_bindings *bound = bindings(self, selector);
     sm_execute_command *command =
@@ -356,9 +362,10 @@ static sm_execute_command *add_execute(SMGPUComputeEncoder *self, SEL selector, 
 {
     sm_assert_encoding();
     sm_assert_metal(icb, "indirectCommandBuffer must not be nil");
-    sm_assert_metal(sm_range_fits(range.location, range.length, sm_icb_size(icb)),
-                    "executionRange {%lu, %lu} must be inside the %lu commands of the indirect command buffer",
-                    (unsigned long)range.location, (unsigned long)range.length, (unsigned long)sm_icb_size(icb));
+    sm_assert_metal(
+        sm_range_fits(range.location, range.length, sm_icb_size(icb)),
+        "executionRange {%lu, %lu} must be inside the %lu commands of the indirect command buffer",
+        (unsigned long)range.location, (unsigned long)range.length, (unsigned long)sm_icb_size(icb));
     add_execute(self, _cmd, icb)->range = range;
 }
 

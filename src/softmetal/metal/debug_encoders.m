@@ -38,7 +38,8 @@ SM_PASS2(void, setTexture, id<MTLTexture>, atIndex, NSUInteger)
 SM_PASS2(void, setTextures, id<MTLTexture> const *, withRange, NSRange)
 SM_PASS2(void, setSamplerState, id<MTLSamplerState>, atIndex, NSUInteger)
 SM_PASS2(void, setSamplerStates, id<MTLSamplerState> const *, withRange, NSRange)
-SM_PASS4(void, setSamplerState, id<MTLSamplerState>, lodMinClamp, float, lodMaxClamp, float, atIndex, NSUInteger)
+SM_PASS4(void, setSamplerState, id<MTLSamplerState>, lodMinClamp, float, lodMaxClamp, float, atIndex,
+         NSUInteger)
 SM_PASS4(void, setSamplerStates, id<MTLSamplerState> const *, lodMinClamps, const float *, lodMaxClamps,
          const float *, withRange, NSRange)
 SM_PASS2(void, setThreadgroupMemoryLength, NSUInteger, atIndex, NSUInteger)
@@ -57,7 +58,8 @@ SM_PASS3(void, executeCommandsInBuffer, id<MTLIndirectCommandBuffer>, indirectBu
          indirectBufferOffset, NSUInteger)
 SM_PASS1(void, memoryBarrierWithScope, MTLBarrierScope)
 SM_PASS2(void, memoryBarrierWithResources, id<MTLResource> const *, count, NSUInteger)
-SM_PASS3(void, sampleCountersInBuffer, id<MTLCounterSampleBuffer>, atSampleIndex, NSUInteger, withBarrier, BOOL)
+SM_PASS3(void, sampleCountersInBuffer, id<MTLCounterSampleBuffer>, atSampleIndex, NSUInteger, withBarrier,
+         BOOL)
 
 @end
 
@@ -97,9 +99,10 @@ SM_PASS2(void, resetCommandsInBuffer, id<MTLIndirectCommandBuffer>, withRange, N
 SM_PASS4(void, copyIndirectCommandBuffer, id<MTLIndirectCommandBuffer>, sourceRange, NSRange, destination,
          id<MTLIndirectCommandBuffer>, destinationIndex, NSUInteger)
 SM_PASS2(void, optimizeIndirectCommandBuffer, id<MTLIndirectCommandBuffer>, withRange, NSRange)
-SM_PASS3(void, sampleCountersInBuffer, id<MTLCounterSampleBuffer>, atSampleIndex, NSUInteger, withBarrier, BOOL)
-SM_PASS4(void, resolveCounters, id<MTLCounterSampleBuffer>, inRange, NSRange, destinationBuffer, id<MTLBuffer>,
-         destinationOffset, NSUInteger)
+SM_PASS3(void, sampleCountersInBuffer, id<MTLCounterSampleBuffer>, atSampleIndex, NSUInteger, withBarrier,
+         BOOL)
+SM_PASS4(void, resolveCounters, id<MTLCounterSampleBuffer>, inRange, NSRange, destinationBuffer,
+         id<MTLBuffer>, destinationOffset, NSUInteger)
 
 @end
 
@@ -122,16 +125,8 @@ SM_PASS4(void, resolveCounters, id<MTLCounterSampleBuffer>, inRange, NSRange, de
 
 @end
 
-// ---- the inner layer ----
+// ---- the inner layer: passes on, and is one more class that a call goes through ----
 @implementation SMGPUDebugComputeCommandEncoder
-
-// Shader validation looks at each access; a kernel cannot be given more than whole words to look at.
-- (void)setBuffer:(id<MTLBuffer>)buffer offset:(NSUInteger)offset atIndex:(NSUInteger)index
-{
-    sm_assert_metal(offset % 4 == 0, "offset (%lu) must be a multiple of 4", (unsigned long)offset);
-    [super setBuffer:buffer offset:offset atIndex:index];
-}
-
 @end
 
 @implementation SMGPUDebugBlitCommandEncoder

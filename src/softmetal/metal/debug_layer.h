@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Wrapper objects around queues, command buffers and encoders (SOFTMETAL_DEBUG_LAYER), as Metal's validation
-// layers are: the application holds the outermost, each call goes through all of them. Every method is real, so
-// that the runtime's class_getInstanceMethod finds it. The macros below write those that only pass on.
+// layers are: the application holds the outermost, each call goes through all of them. Every method is real,
+// so that the runtime's class_getInstanceMethod finds it. The macros below write those that only pass on.
 #ifndef SOFTMETAL_METAL_DEBUG_LAYER_H
 #define SOFTMETAL_METAL_DEBUG_LAYER_H
 
@@ -47,16 +47,16 @@
 - (instancetype)initWithInner:(id)object;
 @end
 
-@interface _SMLayerCommandBuffer : _SMLayer <MTLCommandBuffer> {
+@interface _SMLayerCommandBuffer : _SMLayer<MTLCommandBuffer> {
   @protected
-    id<MTLCommandBuffer> _inner; // _SMLayer's, with its type
+    id<MTLCommandBuffer> _inner;  // _SMLayer's, with its type
     _SMLayerCommandQueue *_queue; // retained
 }
 - (instancetype)initWithInner:(id)object queue:(_SMLayerCommandQueue *)queue;
 @end
 
 // Encoders keep the wrapper of their command buffer alive.
-@interface _SMLayerComputeCommandEncoder : _SMLayer <MTLComputeCommandEncoder> {
+@interface _SMLayerComputeCommandEncoder : _SMLayer<MTLComputeCommandEncoder> {
   @protected
     id<MTLComputeCommandEncoder> _inner;
     _SMLayerCommandBuffer *_buffer; // retained
@@ -64,7 +64,7 @@
 - (instancetype)initWithInner:(id)object buffer:(_SMLayerCommandBuffer *)buffer;
 @end
 
-@interface _SMLayerBlitCommandEncoder : _SMLayer <MTLBlitCommandEncoder> {
+@interface _SMLayerBlitCommandEncoder : _SMLayer<MTLBlitCommandEncoder> {
   @protected
     id<MTLBlitCommandEncoder> _inner;
     _SMLayerCommandBuffer *_buffer; // retained

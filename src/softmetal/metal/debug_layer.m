@@ -29,7 +29,7 @@ id sm_debug_innermost(id object)
 }
 
 // ---- queues ----
-@interface _SMLayerCommandQueue : _SMLayer <MTLCommandQueue> {
+@interface _SMLayerCommandQueue : _SMLayer<MTLCommandQueue> {
   @protected
     id<MTLCommandQueue> _inner;
 }
@@ -58,7 +58,8 @@ SM_PASS2(void, addResidencySets, const id<MTLResidencySet> *, count, NSUInteger)
 SM_PASS1(void, removeResidencySet, id<MTLResidencySet>)
 SM_PASS2(void, removeResidencySets, const id<MTLResidencySet> *, count, NSUInteger)
 
-// The pool of the caller must not own the inner buffer: it would outlive its wrapper, which handlers point to.
+// The pool of the caller must not own the inner buffer: it would outlive its wrapper, which handlers point
+// to.
 - (id<MTLCommandBuffer>)commandBuffer
 {
     NSAutoreleasePool *pool = [NSAutoreleasePool new];
@@ -160,7 +161,8 @@ SM_PASS2(void, useResidencySets, const id<MTLResidencySet> *, count, NSUInteger)
 // Keeps the wrapper until its last handler has run; that is the one added here.
 - (void)commit
 {
-    if ([_inner status] < MTLCommandBufferStatusCommitted) { // otherwise the inner commit has something to say
+    if ([_inner status] <
+        MTLCommandBufferStatusCommitted) { // otherwise the inner commit has something to say
         __block _SMLayerCommandBuffer *wrapper = [self retain];
         [_inner addCompletedHandler:^(id<MTLCommandBuffer> buffer) {
             (void)buffer;
@@ -171,7 +173,8 @@ SM_PASS2(void, useResidencySets, const id<MTLResidencySet> *, count, NSUInteger)
 }
 
 // ---- encoders ----
-- (id<MTLComputeCommandEncoder>)wrapCompute:(id<MTLComputeCommandEncoder>)encoder pool:(NSAutoreleasePool *)pool
+- (id<MTLComputeCommandEncoder>)wrapCompute:(id<MTLComputeCommandEncoder>)encoder
+                                       pool:(NSAutoreleasePool *)pool
 {
     id wrapper = [[[self computeEncoderClass] alloc] initWithInner:encoder buffer:self];
     [pool drain];

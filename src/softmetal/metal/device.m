@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The device: how a process gets it, what it is called, what it can do, and its queues. One per process, chosen
-// by SOFTMETAL_PROFILE. Buffers, libraries and the like are made in categories beside those classes.
+// The device: how a process gets it, what it is called, what it can do, and its queues. One per process,
+// chosen by SOFTMETAL_PROFILE. Buffers, libraries and the like are made in categories beside those classes.
 #import "metal/submission.h"
 
 #include <unistd.h>
@@ -53,7 +53,7 @@ NSArray *MTLCopyAllDevices(void)
 NSArray *MTLCopyAllDevicesWithObserver(id<NSObject> *observer, MTLDeviceNotificationHandler handler)
 {
     if (observer) {
-        SMDeviceObserver *new = [SMDeviceObserver new];
+        SMDeviceObserver *new = [ SMDeviceObserver new ];
         new->handler = handler ? Block_copy(handler) : NULL;
         *observer = new; // the caller's, to be released after MTLRemoveDeviceObserver
     }

@@ -84,8 +84,9 @@
     sm_assert_metal_as(selector, supported,
                        "the device does not support sampling at this point: check supportsCounterSampling:");
     sm_assert_metal_as(selector, samples, "sampleBuffer must not be nil");
-    sm_assert_metal_as(selector, index < [samples sampleCount], "sampleIndex (%lu) must be < sampleCount (%lu)",
-                       (unsigned long)index, (unsigned long)[samples sampleCount]);
+    sm_assert_metal_as(selector, index < [samples sampleCount],
+                       "sampleIndex (%lu) must be < sampleCount (%lu)", (unsigned long)index,
+                       (unsigned long)[samples sampleCount]);
     sm_sample_command *command = sm_commands_add(_commands, SM_COMMAND_SAMPLE, sizeof *command);
     command->samples = samples;
     command->index = index;

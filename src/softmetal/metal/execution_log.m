@@ -71,8 +71,8 @@ void sm_execution_log_dispatch(const sm_logged_dispatch *dispatch)
 void sm_execution_log_buffer(const sm_logged_buffer *buffer)
 {
     flockfile(file);
-    fprintf(file, "{\"event\":\"command_buffer\",\"queue\":%u,\"command_buffer\":%u,\"status\":%u", buffer->queue,
-            buffer->command_buffer, buffer->status);
+    fprintf(file, "{\"event\":\"command_buffer\",\"queue\":%u,\"command_buffer\":%u,\"status\":%u",
+            buffer->queue, buffer->command_buffer, buffer->status);
     fputs(",\"label\":", file);
     put_string(buffer->label);
     put_times(buffer->start_ns, buffer->end_ns);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The concrete classes of the two GPU families that softmetal shows, as a driver has them: what the application
-// gets is an instance of these, most methods are inherited, some are overridden and call super. G1 stands for
-// an Apple GPU (SOFTMETAL_PROFILE=apple), R1 for a discrete one (amd, none).
+// The concrete classes of the two GPU families that softmetal shows, as a driver has them: what the
+// application gets is an instance of these, most methods are inherited, some are overridden and call super.
+// G1 stands for an Apple GPU (SOFTMETAL_PROFILE=apple), R1 for a discrete one (amd, none).
 #import "metal/submission.h"
 
 // ---- G1 ----
@@ -47,8 +47,10 @@
 
 - (sm_family)family
 {
-    return (sm_family){[SoftG1FamilyCommandQueue class], [SoftG1FamilyCommandBuffer class],
-                       [SoftG1FamilyComputeContext class], [SoftG1FamilyBlitContext class]};
+    return (sm_family){[SoftG1FamilyCommandQueue class],
+                       [SoftG1FamilyCommandBuffer class],
+                       [SoftG1FamilyComputeContext class],
+                       [SoftG1FamilyBlitContext class]};
 }
 
 - (NSString *)familyName
@@ -113,7 +115,9 @@
 
 - (sm_family)family
 {
-    return (sm_family){[SoftR1CommandQueue class], [SoftR1CommandBuffer class], [SoftR1ComputeContext class],
+    return (sm_family){[SoftR1CommandQueue class],
+                       [SoftR1CommandBuffer class],
+                       [SoftR1ComputeContext class],
                        [SoftR1BlitContext class]};
 }
 

@@ -18,14 +18,17 @@ typedef struct sm_settings {
     int debug_layer;          // SOFTMETAL_DEBUG_LAYER=0|1|2: how many wrappers around queue, buffer, encoders
     bool capture_enabled;     // METAL_CAPTURE_ENABLED=1 or MTL_CAPTURE_ENABLED=1 at the first device
     bool validate;            // SOFTMETAL_VALIDATE=1
-    long fail_command_buffer; // SOFTMETAL_FAULT=fail-cb:N : the Nth committed command buffer (from 0) fails; -1 none
+    long fail_command_buffer; // SOFTMETAL_FAULT=fail-cb:N : the Nth committed command buffer (from 0) fails;
+                              // -1 none
     bool nil_counter_sets;    // SOFTMETAL_FAULT=nil-counter-sets
     bool zero_samples;        // SOFTMETAL_FAULT=zero-samples
     bool error_samples;       // SOFTMETAL_FAULT=error-samples
-    long fail_allocation;     // SOFTMETAL_FAULT=fail-alloc:N : the Nth resource allocation (from 0) gives nil; -1 none
-    const char *log_path;     // SOFTMETAL_LOG=file : the execution log (execution_log.h); NULL none
+    long fail_allocation; // SOFTMETAL_FAULT=fail-alloc:N : the Nth resource allocation (from 0) gives nil; -1
+                          // none
+    const char *log_path; // SOFTMETAL_LOG=file : the execution log (execution_log.h); NULL none
 } sm_settings;
-const sm_settings *sm_get_settings(void); // unknown values: one line on stderr naming the right ones, default used
+const sm_settings *
+sm_get_settings(void); // unknown values: one line on stderr naming the right ones, default used
 
 // Metal's validation failure: prints "-[Class selector]:line: failed assertion `text'" to stderr and aborts.
 #define sm_assert_metal(condition, ...)                                                                      \
@@ -51,7 +54,7 @@ void sm_fail_metal(const char *class_name, SEL selector, int line, const char *f
 
 // The device. Base in device.m; the resource side adds its creation methods in categories of its own files.
 // Concrete subclasses, one family per profile, are in device.m.
-@interface SMDevice : NSObject <MTLDevice> {
+@interface SMDevice : NSObject<MTLDevice> {
   @protected
     NSString *_name;
     uint64_t _registry_id;
@@ -89,8 +92,9 @@ BOOL sm_icb_inherits_buffers(id<MTLIndirectCommandBuffer> icb);
 // Playback of the blit encoder's copyIndirectCommandBuffer:; ranges were checked when it was encoded.
 void sm_icb_copy(id<MTLIndirectCommandBuffer> source, NSRange range, id<MTLIndirectCommandBuffer> destination,
                  NSUInteger index);
-// Kernel log output goes to the command buffer's or the device's log state, else to stderr. The submission side
-// passes the log state (of the command buffer's descriptor, else of the queue's) or NULL as sm_launch.log_context.
+// Kernel log output goes to the command buffer's or the device's log state, else to stderr. The submission
+// side passes the log state (of the command buffer's descriptor, else of the queue's) or NULL as
+// sm_launch.log_context.
 sm_log_fn sm_log_function(void);
 
 // ---- capture, told by the submission side (capture.m) ----

@@ -194,8 +194,8 @@ static NSString *descriptor_fault(SMFunction *function, MTLComputePipelineDescri
         return nil;
     }
     free(log);
-    Class class = sm_get_settings()->profile == SM_PROFILE_AMD ? [SoftR1ComputePipeline class]
-                                                               : [SoftG1ComputePipeline class];
+    Class class = sm_get_settings()->profile == SM_PROFILE_APPLE ? [SoftG1ComputePipeline class]
+                                                                 : [SoftR1ComputePipeline class];
     return [[class alloc] initWithFunction:function
                                   pipeline:pipeline
                                 descriptor:descriptor

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Executes a recorded command list: dispatches on the executor, copies, counter samples, events. Runs on the
-// queue's thread, one command buffer at a time. After a fault the rest of the buffer is skipped; only its events
-// are still signalled, so that nobody waits for ever.
+// queue's thread, one command buffer at a time. After a fault the rest of the buffer is skipped; only its
+// events are still signalled, so that nobody waits for ever.
 #import "metal/submission.h"
 
 #import "metal/execution_log.h"
@@ -24,8 +24,8 @@ typedef struct playback {
 // ---- kernels ----
 static sm_playback_result compile_failure(const char *name, char *log)
 {
-    NSString *text = [NSString stringWithFormat:@"Internal Error: compute function %s could not be compiled: %s",
-                                                name ? name : "(unnamed)", log ? log : "no reason given"];
+    NSString *text = log ? [NSString stringWithFormat:@"Internal Error: %s", log]
+                         : [NSString stringWithFormat:@"Internal Error: no kernel for function %s", name];
     free(log);
     return (sm_playback_result){.code = MTLCommandBufferErrorInternal, .text = text};
 }
@@ -63,8 +63,8 @@ static void check_threadgroup_memory(const playback *play, uint32_t dynamic)
     if (dynamic + fixed > SM_MAX_THREADGROUP_BYTES)
         sm_fail_metal(class_getName(play->queue->family.compute_encoder),
                       @selector(dispatchThreadgroups:threadsPerThreadgroup:), __LINE__,
-                      "(threadgroup memory length(%u) + static threadgroup memory of %s(%u)) must be <= %u", dynamic,
-                      play->launch.kernel_name, fixed, SM_MAX_THREADGROUP_BYTES);
+                      "(threadgroup memory length(%u) + static threadgroup memory of %s(%u)) must be <= %u",
+                      dynamic, play->launch.kernel_name, fixed, SM_MAX_THREADGROUP_BYTES);
 }
 
 static void fault(playback *play, int error, const sm_fault *fault)
@@ -154,7 +154,8 @@ static void play_indirect_dispatch(playback *play, const sm_indirect_dispatch_co
 }
 
 // ---- indirect command buffers ----
-static bool use_icb_kernel(playback *play, const sm_execute_command *execute, const sm_indirect_command *command)
+static bool use_icb_kernel(playback *play, const sm_execute_command *execute,
+                           const sm_indirect_command *command)
 {
     if (sm_icb_inherits_pipeline(execute->icb) || !command->pipeline) {
         if (!execute->pipeline || !execute->pipeline->kernel) {
@@ -175,7 +176,8 @@ static bool use_icb_kernel(playback *play, const sm_execute_command *execute, co
     return false;
 }
 
-static void play_icb_command(playback *play, const sm_execute_command *execute, const sm_indirect_command *command)
+static void play_icb_command(playback *play, const sm_execute_command *execute,
+                             const sm_indirect_command *command)
 {
     if (!command->is_set || !use_icb_kernel(play, execute, command))
         return;
@@ -201,7 +203,8 @@ static void play_execute(playback *play, const sm_execute_command *command)
     if (command->indirect_range) // in a buffer, read now
         range = NSMakeRange(command->indirect_range[0], command->indirect_range[1]);
     if (!sm_range_fits(range.location, range.length, sm_icb_size(command->icb)))
-        return invalid_arguments(play, "the range in the indirect buffer is outside the indirect command buffer");
+        return invalid_arguments(play,
+                                 "the range in the indirect buffer is outside the indirect command buffer");
     for (NSUInteger i = 0; i < range.length && !play->result.code; i++)
         play_icb_command(play, command, sm_icb_command(command->icb, range.location + i));
 }
@@ -329,7 +332,9 @@ void sm_playback_signal_events(const sm_command *command)
 
 sm_playback_result sm_playback_run(sm_commands *list, SMGPUCommandBuffer *buffer)
 {
+    sm_encoder none = {0}; // until the first one begins
     playback play = {.buffer = buffer,
+                     .encoder = &none,
                      .queue = (SMGPUCommandQueue *)[buffer commandQueue],
                      .logs = sm_execution_log_is_on(),
                      .launch = {.log = sm_log_function(), .log_context = buffer->log_state}};

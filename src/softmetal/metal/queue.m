@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Command queues: they make command buffers, keep them in enqueue order, and run them one after the other on a
-// borrowed thread. Completed handlers run in the same order, on such a thread too, while the next buffer may
-// already execute. A queue never waits for another one, except through events.
+// Command queues: they make command buffers, keep them in enqueue order, and run them one after the other on
+// a borrowed thread. Completed handlers run in the same order, on such a thread too, while the next buffer
+// may already execute. A queue never waits for another one, except through events.
 #import "metal/submission.h"
 
 @implementation _SMCommandQueue
@@ -116,12 +116,14 @@
 
 - (id<MTLCommandBuffer>)commandBuffer
 {
-    return [[self newBufferRetaining:YES errorOptions:MTLCommandBufferErrorOptionNone logState:nil] autorelease];
+    return [[self newBufferRetaining:YES errorOptions:MTLCommandBufferErrorOptionNone
+                            logState:nil] autorelease];
 }
 
 - (id<MTLCommandBuffer>)commandBufferWithUnretainedReferences
 {
-    return [[self newBufferRetaining:NO errorOptions:MTLCommandBufferErrorOptionNone logState:nil] autorelease];
+    return [[self newBufferRetaining:NO errorOptions:MTLCommandBufferErrorOptionNone
+                            logState:nil] autorelease];
 }
 
 - (id<MTLCommandBuffer>)commandBufferWithDescriptor:(MTLCommandBufferDescriptor *)descriptor
@@ -219,7 +221,8 @@
     return buffer;
 }
 
-// Handlers run in order, one thread at a time. Who finds another thread at it leaves its buffer to that thread.
+// Handlers run in order, one thread at a time. Who finds another thread at it leaves its buffer to that
+// thread.
 - (void)lockedFinishDone:(NSAutoreleasePool *)pool
 {
     if (_completing)

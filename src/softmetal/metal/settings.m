@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Reads softmetal's environment variables, once, when the first device is made. No other file of the Metal
-// classes calls getenv. A value it does not know is told on stderr with the right ones, and never ends the program.
+// classes calls getenv. A value it does not know is told on stderr with the right ones, and never ends the
+// program.
 #import "metal/internal.h"
 
 #include <errno.h>
@@ -86,8 +87,9 @@ static void read_fault(const char *text)
         plain_fault(text, "zero-samples", &settings.zero_samples) ||
         plain_fault(text, "error-samples", &settings.error_samples))
         return;
-    complain("SOFTMETAL_FAULT", text,
-             "fail-cb:N, fail-alloc:N, nil-counter-sets, zero-samples, error-samples, or several with commas");
+    complain(
+        "SOFTMETAL_FAULT", text,
+        "fail-cb:N, fail-alloc:N, nil-counter-sets, zero-samples, error-samples, or several with commas");
 }
 
 static void read_faults(void)

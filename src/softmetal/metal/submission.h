@@ -56,7 +56,7 @@ typedef struct sm_family {
 - (void)removeResidencySets:(const id<MTLResidencySet> *)sets count:(NSUInteger)count;
 @end
 
-@interface SMGPUCommandQueue : _SMCommandQueue <MTLCommandQueue> {
+@interface SMGPUCommandQueue : _SMCommandQueue<MTLCommandQueue> {
   @protected
     pthread_cond_t _room; // a command buffer was finished or dropped
     NSUInteger _max_buffers, _live_buffers;
@@ -127,7 +127,7 @@ typedef struct sm_handler {
 - (void)encoderDidEnd:(_SMCommandEncoder *)encoder;
 @end
 
-@interface SMGPUCommandBuffer : _SMCommandBuffer <MTLCommandBuffer> {
+@interface SMGPUCommandBuffer : _SMCommandBuffer<MTLCommandBuffer> {
   @public
     // Kept by the queue, under its lock.
     SMGPUCommandBuffer *queue_next, *queue_previous;
@@ -172,7 +172,7 @@ static inline bool sm_range_fits(NSUInteger offset, NSUInteger size, NSUInteger 
     return offset <= length && size <= length - offset;
 }
 
-@interface SMGPUComputeEncoder : _SMCommandEncoder <MTLComputeCommandEncoder> {
+@interface SMGPUComputeEncoder : _SMCommandEncoder<MTLComputeCommandEncoder> {
   @protected
     sm_pipeline_use *_pipeline;
     const sm_bindings *_bindings; // of the last dispatch; NULL when something was bound since
@@ -184,7 +184,7 @@ static inline bool sm_range_fits(NSUInteger offset, NSUInteger size, NSUInteger 
 - (instancetype)initWithBuffer:(SMGPUCommandBuffer *)buffer dispatchType:(MTLDispatchType)type;
 @end
 
-@interface SMGPUBlitEncoder : _SMCommandEncoder <MTLBlitCommandEncoder>
+@interface SMGPUBlitEncoder : _SMCommandEncoder<MTLBlitCommandEncoder>
 @end
 
 // ---- playback (playback.m) ----
@@ -203,8 +203,8 @@ NSError *sm_playback_error(const sm_commands *list, const sm_playback_result *re
                            MTLCommandBufferErrorOption options);
 
 // ---- debug layers (debug_layer.m) ----
-// The queue as the application gets it: wrapped as often as the settings say. Takes over the caller's reference.
+// The queue as the application gets it: wrapped as often as the settings say. Takes over the caller's
+// reference.
 id<MTLCommandQueue> sm_debug_wrap_queue(SMGPUCommandQueue *queue);
-id sm_debug_innermost(id object); // the driver's object behind any number of wrappers
 
 #endif

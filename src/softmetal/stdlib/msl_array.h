@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// metal::array and metal::pair. Plain aggregates.
+// metal::array. A plain aggregate.
 #pragma once
 #include "msl_traits.h"
 
@@ -28,10 +28,5 @@ struct array {
         for (size_t i = 0; i < N; i++)
             __elems[i] = x;
     }
-};
-template <class A, class B>
-struct pair {
-    A first;
-    B second;
 };
 } // namespace metal

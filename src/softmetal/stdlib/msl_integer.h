@@ -23,6 +23,23 @@ constexpr T __sm_madsat(T a, T b, T c)
     W x = (W)a * (W)b + (W)c, low = numeric_limits<T>::min(), high = numeric_limits<T>::max();
     return (T)(x < low ? low : x > high ? high : x);
 }
+// The compiler's own would promote what is narrower than int, and saturate there.
+template <class T>
+constexpr T __sm_addsat(T a, T b)
+{
+    if constexpr (sizeof(T) >= 4)
+        return __builtin_elementwise_add_sat(a, b);
+    int x = (int)a + (int)b, low = numeric_limits<T>::min(), high = numeric_limits<T>::max();
+    return (T)(x < low ? low : x > high ? high : x);
+}
+template <class T>
+constexpr T __sm_subsat(T a, T b)
+{
+    if constexpr (sizeof(T) >= 4)
+        return __builtin_elementwise_sub_sat(a, b);
+    int x = (int)a - (int)b, low = numeric_limits<T>::min(), high = numeric_limits<T>::max();
+    return (T)(x < low ? low : x > high ? high : x);
+}
 template <class T>
 constexpr T __sm_reverse_bits(T x)
 {
@@ -71,8 +88,8 @@ constexpr T __sm_insert_bits(T base, T insert, uint offset, uint bits)
         using U = make_unsigned_t<T>;                                                                        \
         return a > b ? (U)((U)a - (U)b) : (U)((U)b - (U)a);                                                  \
     }                                                                                                        \
-    inline T addsat(T a, T b) { return __builtin_elementwise_add_sat(a, b); }                                \
-    inline T subsat(T a, T b) { return __builtin_elementwise_sub_sat(a, b); }                                \
+    inline T addsat(T a, T b) { return __sm_addsat(a, b); }                                                  \
+    inline T subsat(T a, T b) { return __sm_subsat(a, b); }                                                  \
     constexpr T hadd(T a, T b) { return (T)((a & b) + ((a ^ b) >> 1)); }                                     \
     constexpr T rhadd(T a, T b) { return (T)((a | b) - ((a ^ b) >> 1)); }                                    \
     constexpr T mulhi(T a, T b) { return (T)((__sm_wider<T>)a * (__sm_wider<T>)b >> (sizeof(T) * 8)); }      \
@@ -159,17 +176,17 @@ SM_VECTOR3(madsat, __sm_integer)
 
 // The namespaces in which a source names its wish for precision. Both are the same code: it is as precise as
 // libm, and speed comes from the vectoriser.
-#define SM_EVERY_FUNCTION(M)                                                                                 \
-    M(abs)                                                                                                   \
-    M(acos) M(acosh) M(asin) M(asinh) M(atan) M(atan2) M(atanh) M(ceil) M(clamp) M(copysign) M(cos) M(cosh)  \
-        M(cospi) M(cross) M(distance) M(distance_squared) M(divide) M(dot) M(exp) M(exp10) M(exp2) M(fabs)   \
-            M(faceforward) M(fdim) M(floor) M(fma) M(fmax) M(fmax3) M(fmedian3) M(fmin) M(fmin3) M(fmod)     \
-                M(fract) M(frexp) M(ilogb) M(isfinite) M(isinf) M(isnan) M(isnormal) M(isordered)            \
-                    M(isunordered) M(ldexp) M(length) M(length_squared) M(log) M(log10) M(log2) M(max)       \
-                        M(max3) M(median3) M(min) M(min3) M(mix) M(modf) M(nextafter) M(normalize) M(pow)    \
-                            M(powr) M(reflect) M(refract) M(rint) M(round) M(rsqrt) M(saturate) M(select)    \
-                                M(sign) M(signbit) M(sin) M(sincos) M(sinh) M(sinpi) M(smoothstep) M(sqrt)   \
-                                    M(step) M(tan) M(tanh) M(tanpi) M(trunc)
+// clang-format off: it would indent each line more than the last
+#define SM_EVERY_FUNCTION(M) \
+    M(abs) M(acos) M(acosh) M(asin) M(asinh) M(atan) M(atan2) M(atanh) M(ceil) M(clamp) M(copysign) \
+    M(cos) M(cosh) M(cospi) M(cross) M(distance) M(distance_squared) M(divide) M(dot) M(exp) M(exp10) \
+    M(exp2) M(fabs) M(faceforward) M(fdim) M(floor) M(fma) M(fmax) M(fmax3) M(fmedian3) M(fmin) M(fmin3) \
+    M(fmod) M(fract) M(frexp) M(ilogb) M(isfinite) M(isinf) M(isnan) M(isnormal) M(isordered) \
+    M(isunordered) M(ldexp) M(length) M(length_squared) M(log) M(log10) M(log2) M(max) M(max3) \
+    M(median3) M(min) M(min3) M(mix) M(modf) M(nextafter) M(normalize) M(pow) M(powr) M(reflect) \
+    M(refract) M(rint) M(round) M(rsqrt) M(saturate) M(select) M(sign) M(signbit) M(sin) M(sincos) \
+    M(sinh) M(sinpi) M(smoothstep) M(sqrt) M(step) M(tan) M(tanh) M(tanpi) M(trunc)
+// clang-format on
 #define SM_USE(name) using metal::name;
 namespace precise {
 SM_EVERY_FUNCTION(SM_USE)

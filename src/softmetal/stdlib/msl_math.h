@@ -100,9 +100,41 @@ concept __sm_floating = is_floating_point_v<T>;
         return name(vec<T, N>(p), vec<T, N>(q), s);                                                          \
     }
 
-// sin(pi x) and cos(pi x): taken modulo 2 first, so that large arguments keep their precision.
-inline float __sm_mod2(float a) { return a - 2.0f * __builtin_rintf(a * 0.5f); }
-constexpr float __sm_pi = 3.14159265358979323846f;
+// An angle in half turns, as a quarter turn and an exact rest of at most half of one: pi times the whole
+// angle would lose the digits that count near the zeros.
+struct __sm_half_turns {
+    float rest;    // times pi, in [-0.25, 0.25]
+    float quarter; // 0, 1, 2 or 3
+    explicit __sm_half_turns(float a)
+    {
+        float quarters = __builtin_rintf(2.0f * a);
+        rest = 3.14159265358979323846f * (a - 0.5f * quarters);
+        quarter = quarters - 4.0f * __builtin_floorf(0.25f * quarters);
+    }
+};
+inline float __sm_sinpi(float a)
+{
+    __sm_half_turns t(a);
+    float sine = __builtin_sinf(t.rest), cosine = __builtin_cosf(t.rest);
+    float first = t.quarter == 1.0f || t.quarter == 3.0f ? cosine : sine;
+    return t.quarter >= 2.0f ? -first : first;
+}
+inline float __sm_cospi(float a)
+{
+    __sm_half_turns t(a);
+    float sine = __builtin_sinf(t.rest), cosine = __builtin_cosf(t.rest);
+    float first = t.quarter == 1.0f || t.quarter == 3.0f ? sine : cosine;
+    return t.quarter == 1.0f || t.quarter == 2.0f ? -first : first;
+}
+inline float __sm_tanpi(float a)
+{
+    __sm_half_turns t(a);
+    float sine = __builtin_sinf(t.rest), cosine = __builtin_cosf(t.rest);
+    bool odd = t.quarter == 1.0f || t.quarter == 3.0f;
+    float pole = t.quarter == 1.0f ? __builtin_inff() : -__builtin_inff();
+    float cotangent = sine == 0.0f ? pole : -cosine / sine;
+    return odd ? cotangent : sine / cosine;
+}
 // fract never reaches 1, as MSL demands; the plain difference does for tiny negative numbers.
 inline float __sm_fract(float a)
 {
@@ -170,9 +202,9 @@ SM_MATH1(tanh, __sm_tanh(a))
 SM_MATH1(asinh, __builtin_asinhf(a))
 SM_MATH1(acosh, __builtin_acoshf(a))
 SM_MATH1(atanh, __builtin_atanhf(a))
-SM_MATH1(sinpi, __builtin_sinf(__sm_pi *__sm_mod2(a)))
-SM_MATH1(cospi, __builtin_cosf(__sm_pi *__sm_mod2(a)))
-SM_MATH1(tanpi, __builtin_tanf(__sm_pi *(a - __builtin_rintf(a))))
+SM_MATH1(sinpi, __sm_sinpi(a))
+SM_MATH1(cospi, __sm_cospi(a))
+SM_MATH1(tanpi, __sm_tanpi(a))
 SM_MATH1(sqrt, __builtin_sqrtf(a))
 SM_MATH1(rsqrt, 1.0f / __builtin_sqrtf(a))
 SM_MATH1(floor, __builtin_floorf(a))

@@ -172,16 +172,40 @@ constexpr T make_uniform(T x)
     return x;
 }
 
-// static_cast, as MSL has it: clang refuses half <-> bfloat, and float -> bfloat would be a library call.
+// What the rewriter puts in place of casts: clang refuses half <-> bfloat, and float -> bfloat would be a
+// library call. A scalar comes as a const reference, which may also be bound to a bit field.
 template <class To, class From>
-constexpr To __sm_cast(From &&x)
+    requires(__is_scalar(From) && !__is_reference(To))
+constexpr To __sm_cast(const From &x)
 {
-    using F = remove_cvref_t<From>;
-    if constexpr (is_same_v<To, bfloat> && (is_arithmetic_v<F>) && !is_same_v<F, bfloat>)
+    using F = remove_cv_t<From>;
+    if constexpr (is_same_v<remove_cv_t<To>, bfloat> && is_arithmetic_v<F> && !is_same_v<F, bfloat>)
         return __sm_to_bfloat((float)x);
-    else if constexpr (is_same_v<To, half> && is_same_v<F, bfloat>)
+    else if constexpr (is_same_v<remove_cv_t<To>, half> && is_same_v<F, bfloat>)
         return (half)__sm_from_bfloat(x);
     else
-        return static_cast<To>(static_cast<From &&>(x));
+        return static_cast<To>(x);
+}
+template <class To, class From>
+    requires(!__is_scalar(__remove_cvref(From)) || __is_reference(To))
+constexpr To __sm_cast(From &&x)
+{
+    return static_cast<To>(static_cast<From &&>(x));
+}
+// The same for (To)x and To(x), which may also turn one pointer into another.
+template <class To, class From>
+    requires(__is_scalar(From))
+constexpr To __sm_c_cast(const From &x)
+{
+    if constexpr (is_arithmetic_v<To> && is_arithmetic_v<From>)
+        return __sm_cast<To>(x);
+    else
+        return (To)x;
+}
+template <class To, class From>
+    requires(!__is_scalar(__remove_cvref(From)))
+constexpr To __sm_c_cast(From &&x)
+{
+    return (To) static_cast<From &&>(x);
 }
 } // namespace metal
