@@ -20,22 +20,10 @@ typedef struct msl_arg {
     int kind;
 } msl_arg;
 
-#define BUF(array)                                                                                           \
-    {                                                                                                        \
-        (void *)(array), sizeof(array), MSL_BUFFER                                                           \
-    }
-#define MEM(pointer, size)                                                                                   \
-    {                                                                                                        \
-        (void *)(pointer), size, MSL_BUFFER                                                                  \
-    }
-#define VAL(value)                                                                                           \
-    {                                                                                                        \
-        (void *)&(value), sizeof(value), MSL_BYTES                                                           \
-    }
-#define SHARED(size)                                                                                         \
-    {                                                                                                        \
-        NULL, size, MSL_SHARED                                                                               \
-    }
+#define BUF(array) {(void *)(array), sizeof(array), MSL_BUFFER}
+#define MEM(pointer, size) {(void *)(pointer), size, MSL_BUFFER}
+#define VAL(value) {(void *)&(value), sizeof(value), MSL_BYTES}
+#define SHARED(size) {NULL, size, MSL_SHARED}
 
 // Sizes that are left out are 1. With `groups` threadgroups are dispatched, else threads.
 typedef struct msl_call {
@@ -124,14 +112,14 @@ static inline void msl_load(const char *name)
     msl_load_with(name, nil);
 }
 
-static inline id<MTLComputePipelineState> msl_new_pipeline(const char *kernel, MTLFunctionConstantValues *values)
+static inline id<MTLComputePipelineState> msl_new_pipeline(const char *kernel,
+                                                           MTLFunctionConstantValues *values)
 {
     NSError *error = nil;
     NSString *name = [NSString stringWithUTF8String:kernel];
-    id<MTLFunction> function = values ? [msl.library newFunctionWithName:name
-                                                          constantValues:values
-                                                                   error:&error]
-                                      : [msl.library newFunctionWithName:name];
+    id<MTLFunction> function = values
+                                   ? [msl.library newFunctionWithName:name constantValues:values error:&error]
+                                   : [msl.library newFunctionWithName:name];
     id<MTLComputePipelineState> pipeline =
         function ? [msl.device newComputePipelineStateWithFunction:function error:&error] : nil;
     [function release];
@@ -163,10 +151,11 @@ static inline void msl_dispatch(id<MTLComputeCommandEncoder> encoder, const msl_
     if (call->indirect) {
         // The numbers do not begin the buffer, so that the offset has to count.
         uint32_t numbers[4] = {77, (uint32_t)groups.width, (uint32_t)groups.height, (uint32_t)groups.depth};
-        id<MTLBuffer> buffer = [[msl.device newBufferWithBytes:numbers
-                                                        length:sizeof numbers
+        id<MTLBuffer> buffer = [[msl.device newBufferWithBytes:numbers length:sizeof numbers
                                                        options:0] autorelease];
-        [encoder dispatchThreadgroupsWithIndirectBuffer:buffer indirectBufferOffset:4 threadsPerThreadgroup:group];
+        [encoder dispatchThreadgroupsWithIndirectBuffer:buffer
+                                   indirectBufferOffset:4
+                                  threadsPerThreadgroup:group];
     } else if (call->groups[0]) {
         [encoder dispatchThreadgroups:groups threadsPerThreadgroup:group];
     } else {
@@ -175,7 +164,8 @@ static inline void msl_dispatch(id<MTLComputeCommandEncoder> encoder, const msl_
 }
 
 // Binds the arguments; buffers[i] stands for args[i] afterwards.
-static inline void msl_bind(id<MTLComputeCommandEncoder> encoder, const msl_call *call, id<MTLBuffer> *buffers)
+static inline void msl_bind(id<MTLComputeCommandEncoder> encoder, const msl_call *call,
+                            id<MTLBuffer> *buffers)
 {
     NSUInteger index = 0, shared = 0;
     for (int i = 0; i < MSL_MAX_ARGS && call->args[i].kind; i++) {
@@ -213,9 +203,11 @@ static inline bool msl_try(const msl_call *call)
         done = [commands status] == MTLCommandBufferStatusCompleted;
         if (!done)
             msl_note([commands error]);
-        for (int i = 0; i < MSL_MAX_ARGS; i++)
-            if (buffers[i])
-                memcpy(call->args[i].data, [buffers[i] contents], call->args[i].size);
+        for (int i = 0; i < MSL_MAX_ARGS; i++) {
+            const msl_arg *arg = &call->args[i];
+            if (buffers[i] && arg->data)
+                memcpy(arg->data, (const void *)[buffers[i] contents], arg->size);
+        }
     }
     return done;
 }

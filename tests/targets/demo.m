@@ -9,166 +9,104 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static NSString *const shaders = @"\
-#include <metal_stdlib>\n\
-using namespace metal;\n\
-\n\
-kernel void "
-                                 @"vector_add(device const float *a [[buffer(0)]],\n\
-                       "
-                                 @"device const float *b [[buffer(1)]],\n\
-                       device "
-                                 @"float *sum [[buffer(2)]],\n\
-                       uint i "
-                                 @"[[thread_position_in_grid]])\n\
-{\n\
-    sum[i] = a[i] + "
-                                 @"b[i];\n\
-}\n\
-\n\
-// Four simdgroups make a 32x32 tile of c; each of them "
-                                 @"has a 16x16 quarter as 2x2 matrices of 8x8.\n\
-constant constexpr uint "
-                                 @"TILE = 32;\n\
-\n\
-kernel void matrix_product(device const float *a "
-                                 @"[[buffer(0)]],\n\
-                           device const float *b "
-                                 @"[[buffer(1)]],\n\
-                           device float *c "
-                                 @"[[buffer(2)]],\n\
-                           constant uint &n "
-                                 @"[[buffer(3)]],\n\
-                           uint2 group "
-                                 @"[[threadgroup_position_in_grid]],\n\
-                           uint "
-                                 @"thread_index [[thread_index_in_threadgroup]],\n\
-                         "
-                                 @"  uint threads [[threads_per_threadgroup]],\n\
-                           "
-                                 @"uint simd [[simdgroup_index_in_threadgroup]])\n\
-{\n\
-    threadgroup "
-                                 @"float tile_a[TILE * TILE];\n\
-    threadgroup float tile_b[TILE * "
-                                 @"TILE];\n\
-    const uint top = (simd / 2) * 16, left = (simd % 2) * "
-                                 @"16;\n\
-    simdgroup_float8x8 sum[2][2];\n\
-    for (uint i = 0; i < 2; "
-                                 @"i++)\n\
-        for (uint j = 0; j < 2; j++)\n\
-            sum[i][j] = "
-                                 @"make_filled_simdgroup_matrix<float, 8, 8>(0.0f);\n\
-\n\
-    for (uint k0 "
-                                 @"= 0; k0 < n; k0 += TILE) {\n\
-        for (uint i = thread_index; i < "
-                                 @"TILE * TILE; i += threads) {\n\
-            const uint row = i / TILE, "
-                                 @"column = i % TILE;\n\
-            tile_a[i] = a[(group.y * TILE + row) * "
-                                 @"n + k0 + column];\n\
-            tile_b[i] = b[(k0 + row) * n + group.x * "
-                                 @"TILE + column];\n\
-        }\n\
-        "
-                                 @"threadgroup_barrier(mem_flags::mem_threadgroup);\n\
-        for (uint k = "
-                                 @"0; k < TILE; k += 8) {\n\
-            simdgroup_float8x8 left_matrix[2], "
-                                 @"right_matrix[2];\n\
-            for (uint i = 0; i < 2; i++) {\n\
-        "
-                                 @"        simdgroup_load(left_matrix[i], tile_a + (top + 8 * i) * TILE + k, "
-                                 @"TILE);\n\
-                simdgroup_load(right_matrix[i], tile_b + k * "
-                                 @"TILE + left + 8 * i, TILE);\n\
-            }\n\
-            for (uint i = "
-                                 @"0; i < 2; i++)\n\
-                for (uint j = 0; j < 2; j++)\n\
-        "
-                                 @"            simdgroup_multiply_accumulate(sum[i][j], left_matrix[i], "
-                                 @"right_matrix[j], sum[i][j]);\n\
-        }\n\
-        "
-                                 @"threadgroup_barrier(mem_flags::mem_threadgroup);\n\
-    }\n\
-    device "
-                                 @"float *corner = c + (group.y * TILE + top) * n + group.x * TILE + "
-                                 @"left;\n\
-    for (uint i = 0; i < 2; i++)\n\
-        for (uint j = 0; j < "
-                                 @"2; j++)\n\
-            simdgroup_store(sum[i][j], corner + 8 * i * n + 8 "
-                                 @"* j, n);\n\
-}\n\
-\n\
-// One threadgroup per row: each simdgroup reduces "
-                                 @"its part, the first values meet in threadgroup memory.\n\
-kernel void "
-                                 @"softmax(device const float *in [[buffer(0)]],\n\
-                    "
-                                 @"device float *out [[buffer(1)]],\n\
-                    constant uint "
-                                 @"&columns [[buffer(2)]],\n\
-                    threadgroup float *partial "
-                                 @"[[threadgroup(0)]],\n\
-                    uint row "
-                                 @"[[threadgroup_position_in_grid]],\n\
-                    uint "
-                                 @"thread_index [[thread_index_in_threadgroup]],\n\
-                    uint "
-                                 @"threads [[threads_per_threadgroup]],\n\
-                    uint lane "
-                                 @"[[thread_index_in_simdgroup]],\n\
-                    uint simd "
-                                 @"[[simdgroup_index_in_threadgroup]],\n\
-                    uint simds "
-                                 @"[[simdgroups_per_threadgroup]])\n\
-{\n\
-    device const float *x = in + "
-                                 @"row * columns;\n\
-    device float *y = out + row * columns;\n\
-\n\
-    "
-                                 @"float largest = -INFINITY;\n\
-    for (uint i = thread_index; i < "
-                                 @"columns; i += threads)\n\
-        largest = max(largest, x[i]);\n\
-    "
-                                 @"largest = simd_max(largest);\n\
-    if (lane == 0)\n\
-        "
-                                 @"partial[simd] = largest;\n\
-    "
-                                 @"threadgroup_barrier(mem_flags::mem_threadgroup);\n\
-    largest = "
-                                 @"simd_max(lane < simds ? partial[lane] : -INFINITY);\n\
-    "
-                                 @"threadgroup_barrier(mem_flags::mem_threadgroup);\n\
-\n\
-    float sum = "
-                                 @"0.0f;\n\
-    for (uint i = thread_index; i < columns; i += threads) {\n\
- "
-                                 @"       y[i] = exp(x[i] - largest);\n\
-        sum += y[i];\n\
-    }\n\
-   "
-                                 @" sum = simd_sum(sum);\n\
-    if (lane == 0)\n\
-        partial[simd] = "
-                                 @"sum;\n\
-    threadgroup_barrier(mem_flags::mem_threadgroup);\n\
-    sum = "
-                                 @"simd_sum(lane < simds ? partial[lane] : 0.0f);\n\
-\n\
-    for (uint i = "
-                                 @"thread_index; i < columns; i += threads)\n\
-        y[i] /= sum;\n\
-}\n";
+// clang-format off
+static NSString *const shaders =
+    @"#include <metal_stdlib>\n"
+    @"using namespace metal;\n"
+    @"\n"
+    @"kernel void vector_add(device const float *a [[buffer(0)]],\n"
+    @"                       device const float *b [[buffer(1)]],\n"
+    @"                       device float *sum [[buffer(2)]],\n"
+    @"                       uint i [[thread_position_in_grid]])\n"
+    @"{\n"
+    @"    sum[i] = a[i] + b[i];\n"
+    @"}\n"
+    @"\n"
+    @"// Four simdgroups make a 32x32 tile of c; each of them has a 16x16 quarter as 2x2 matrices of 8x8.\n"
+    @"constant constexpr uint TILE = 32;\n"
+    @"\n"
+    @"kernel void matrix_product(device const float *a [[buffer(0)]],\n"
+    @"                           device const float *b [[buffer(1)]],\n"
+    @"                           device float *c [[buffer(2)]],\n"
+    @"                           constant uint &n [[buffer(3)]],\n"
+    @"                           uint2 group [[threadgroup_position_in_grid]],\n"
+    @"                           uint thread_index [[thread_index_in_threadgroup]],\n"
+    @"                           uint threads [[threads_per_threadgroup]],\n"
+    @"                           uint simd [[simdgroup_index_in_threadgroup]])\n"
+    @"{\n"
+    @"    threadgroup float tile_a[TILE * TILE];\n"
+    @"    threadgroup float tile_b[TILE * TILE];\n"
+    @"    const uint top = (simd / 2) * 16, left = (simd % 2) * 16;\n"
+    @"    simdgroup_float8x8 sum[2][2];\n"
+    @"    for (uint i = 0; i < 2; i++)\n"
+    @"        for (uint j = 0; j < 2; j++)\n"
+    @"            sum[i][j] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);\n"
+    @"\n"
+    @"    for (uint k0 = 0; k0 < n; k0 += TILE) {\n"
+    @"        for (uint i = thread_index; i < TILE * TILE; i += threads) {\n"
+    @"            const uint row = i / TILE, column = i % TILE;\n"
+    @"            tile_a[i] = a[(group.y * TILE + row) * n + k0 + column];\n"
+    @"            tile_b[i] = b[(k0 + row) * n + group.x * TILE + column];\n"
+    @"        }\n"
+    @"        threadgroup_barrier(mem_flags::mem_threadgroup);\n"
+    @"        for (uint k = 0; k < TILE; k += 8) {\n"
+    @"            simdgroup_float8x8 left_matrix[2], right_matrix[2];\n"
+    @"            for (uint i = 0; i < 2; i++) {\n"
+    @"                simdgroup_load(left_matrix[i], tile_a + (top + 8 * i) * TILE + k, TILE);\n"
+    @"                simdgroup_load(right_matrix[i], tile_b + k * TILE + left + 8 * i, TILE);\n"
+    @"            }\n"
+    @"            for (uint i = 0; i < 2; i++)\n"
+    @"                for (uint j = 0; j < 2; j++)\n"
+    @"                    simdgroup_multiply_accumulate(sum[i][j], left_matrix[i], right_matrix[j], sum[i][j]);\n"
+    @"        }\n"
+    @"        threadgroup_barrier(mem_flags::mem_threadgroup);\n"
+    @"    }\n"
+    @"    device float *corner = c + (group.y * TILE + top) * n + group.x * TILE + left;\n"
+    @"    for (uint i = 0; i < 2; i++)\n"
+    @"        for (uint j = 0; j < 2; j++)\n"
+    @"            simdgroup_store(sum[i][j], corner + 8 * i * n + 8 * j, n);\n"
+    @"}\n"
+    @"\n"
+    @"// One threadgroup per row: each simdgroup reduces its part, the first values meet in threadgroup memory.\n"
+    @"kernel void softmax(device const float *in [[buffer(0)]],\n"
+    @"                    device float *out [[buffer(1)]],\n"
+    @"                    constant uint &columns [[buffer(2)]],\n"
+    @"                    threadgroup float *partial [[threadgroup(0)]],\n"
+    @"                    uint row [[threadgroup_position_in_grid]],\n"
+    @"                    uint thread_index [[thread_index_in_threadgroup]],\n"
+    @"                    uint threads [[threads_per_threadgroup]],\n"
+    @"                    uint lane [[thread_index_in_simdgroup]],\n"
+    @"                    uint simd [[simdgroup_index_in_threadgroup]],\n"
+    @"                    uint simds [[simdgroups_per_threadgroup]])\n"
+    @"{\n"
+    @"    device const float *x = in + row * columns;\n"
+    @"    device float *y = out + row * columns;\n"
+    @"\n"
+    @"    float largest = -INFINITY;\n"
+    @"    for (uint i = thread_index; i < columns; i += threads)\n"
+    @"        largest = max(largest, x[i]);\n"
+    @"    largest = simd_max(largest);\n"
+    @"    if (lane == 0)\n"
+    @"        partial[simd] = largest;\n"
+    @"    threadgroup_barrier(mem_flags::mem_threadgroup);\n"
+    @"    largest = simd_max(lane < simds ? partial[lane] : -INFINITY);\n"
+    @"    threadgroup_barrier(mem_flags::mem_threadgroup);\n"
+    @"\n"
+    @"    float sum = 0.0f;\n"
+    @"    for (uint i = thread_index; i < columns; i += threads) {\n"
+    @"        y[i] = exp(x[i] - largest);\n"
+    @"        sum += y[i];\n"
+    @"    }\n"
+    @"    sum = simd_sum(sum);\n"
+    @"    if (lane == 0)\n"
+    @"        partial[simd] = sum;\n"
+    @"    threadgroup_barrier(mem_flags::mem_threadgroup);\n"
+    @"    sum = simd_sum(lane < simds ? partial[lane] : 0.0f);\n"
+    @"\n"
+    @"    for (uint i = thread_index; i < columns; i += threads)\n"
+    @"        y[i] /= sum;\n"
+    @"}\n";
+// clang-format on
 
 static id<MTLDevice> device;
 static id<MTLCommandQueue> queue;

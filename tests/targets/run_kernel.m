@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Runs kernels of an MSL file over one output buffer and prints it: run_kernel FILE OUT_WORDS_PER_THREAD GRID GROUP
-// KERNEL... Grid and group are written 64 or 8x4x2. Each kernel gets its own zeroed `device uint *` at index 0.
+// Runs kernels of an MSL file over one output buffer and prints it: run_kernel FILE OUT_WORDS_PER_THREAD GRID
+// GROUP KERNEL... Grid and group are written 64 or 8x4x2. Each kernel gets its own zeroed `device uint *` at
+// index 0.
 #import <Foundation/Foundation.h>
 #import <Metal/Metal.h>
 

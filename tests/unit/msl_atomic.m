@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Atomics on int, uint, float, bool and ulong, in device and threadgroup memory, from many threadgroups at once.
+// Atomics on int, uint, float, bool and ulong, in device and threadgroup memory, from many threadgroups at
+// once.
 #include "msl/harness.h"
 #include "msl/reference.h"
 
@@ -8,7 +9,8 @@ enum { CELLS = 11 };
 // Are the n numbers, with the one more, a rearrangement of the others, with the one more of theirs?
 static bool same_set(const uint32_t *a, uint32_t a_more, const uint32_t *b, uint32_t b_more, int n)
 {
-    uint64_t sum_a = a_more, sum_b = b_more, squares_a = (uint64_t)a_more * a_more, squares_b = (uint64_t)b_more * b_more;
+    uint64_t sum_a = a_more, sum_b = b_more, squares_a = (uint64_t)a_more * a_more,
+             squares_b = (uint64_t)b_more * b_more;
     uint32_t xor_a = a_more, xor_b = b_more;
     for (int i = 0; i < n; i++) {
         sum_a += a[i], sum_b += b[i];
@@ -100,7 +102,8 @@ static void last_group(void)
     double sum = 0;
     for (int i = 0; i < N; i++)
         sum += in[i] = (float)(ref_bits() % 100);
-    RUN(.kernel = "last_group", .threads = {N}, .group = {GROUP}, .args = {BUF(in), BUF(partial), BUF(arrived), BUF(total)});
+    RUN(.kernel = "last_group", .threads = {N}, .group = {GROUP},
+        .args = {BUF(in), BUF(partial), BUF(arrived), BUF(total)});
     CHECK_EQ(arrived[0], N / GROUP);
     CHECK_NEAR(total[0], sum, 0);
 }

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Barriers in loops, helpers, switches and after early returns; threadgroup memory as argument and as variable.
-// References go step by step over plain arrays.
+// Barriers in loops, helpers, switches and after early returns; threadgroup memory as argument and as
+// variable. References go step by step over plain arrays.
 #include "msl/harness.h"
 #include "msl/reference.h"
 
 static void tree_sum(unsigned group, unsigned groups)
 {
-    float in[4096], out[64];
+    float in[4096], out[64] = {0};
     ref_worst worst = {0};
     for (unsigned i = 0; i < group * groups; i++)
         in[i] = ref_random(-1, 1);
-    RUN(.kernel = "tree_sum", .groups = {groups}, .group = {group}, .args = {BUF(in), BUF(out), SHARED((group + 3) / 4 * 16)});
+    RUN(.kernel = "tree_sum", .groups = {groups}, .group = {group},
+        .args = {BUF(in), BUF(out), SHARED((group + 3) / 4 * 16)});
     for (unsigned g = 0; g < groups; g++) {
         double sum = 0;
         for (unsigned i = 0; i < group; i++)
@@ -24,19 +25,21 @@ static void helpers(void)
 {
     enum { N = 256 };
     int in[N];
-    float out[N][8];
+    float out[N][8] = {{0}};
     ref_worst worst[8] = {{0}};
     for (int i = 0; i < N; i++)
         in[i] = (int)(ref_bits() % 200) - 100;
     RUN(.kernel = "helpers", .groups = {1}, .group = {N}, .args = {BUF(in), BUF(out)});
     for (int t = 0; t < N; t++) {
         double three = 0, five = 0;
+        int other = t % 16 * 16 + t / 16;
         for (int k = 0; k < 5; k++) {
             three += k < 3 ? in[(t + k) % N] : 0;
             five += in[(t + k) % N] * 0.5;
         }
-        const double want[8] = {three, five, three + 3, in[77] * 2, in[77] * 3, in[t % 4] + in[3 - t % 4] + 3,
-                                in[t % 16 * 16 + t / 16], in[1] + 2};
+        const double want[8] = {three,      five,       three + 3,
+                                in[77] * 2, in[77] * 3, in[t % 4] + in[3 - t % 4] + 3,
+                                in[other],  in[1] + 2};
         for (int r = 0; r < 8; r++)
             ref_same(&worst[r], out[t][r], want[r], t);
     }
@@ -67,7 +70,8 @@ static void smooth(unsigned n, uint32_t rounds)
     for (unsigned i = 0; i < n; i++)
         one[i] = data[i] = ref_random(-1, 1);
     RUN(.kernel = "smooth", .groups = {1}, .group = {n},
-        .args = {MEM(data, n * sizeof *data), VAL(rounds), SHARED((n + 3) / 4 * 16), SHARED((n + 3) / 4 * 16)});
+        .args = {MEM(data, n * sizeof *data), VAL(rounds), SHARED((n + 3) / 4 * 16),
+                 SHARED((n + 3) / 4 * 16)});
     smooth_reference(one, n, rounds);
     for (unsigned i = 0; i < n; i++)
         ref_note(&worst, fabs(data[i] - one[i]), 1e-5, data[i], one[i], i);
@@ -113,9 +117,10 @@ static void within_simd(void)
 
 static void dynamic(void)
 {
-    float out[64];
+    float out[64] = {0};
     ref_worst worst = {0};
-    RUN(.kernel = "dynamic", .groups = {1}, .group = {64}, .args = {BUF(out), SHARED(64), SHARED(1024), SHARED(128)});
+    RUN(.kernel = "dynamic", .groups = {1}, .group = {64},
+        .args = {BUF(out), SHARED(64), SHARED(1024), SHARED(128)});
     for (int t = 0; t < 64; t++) {
         int o = 63 - t;
         ref_same(&worst, out[t], (o - 32) + (o + 3) + o * 0.5 + o * 100.0, t);

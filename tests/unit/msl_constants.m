@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Function constants: every type, set by index, by name and as a range, derived and undefined ones, conditional
-// arguments, and the errors when a needed one has no value.
+// Function constants: every type, set by index, by name and as a range, derived and undefined ones,
+// conditional arguments, and the errors when a needed one has no value.
 #include "msl/harness.h"
 #include "msl/reference.h"
 
@@ -12,7 +12,7 @@ static MTLFunctionConstantValues *values(void)
 static MTLFunctionConstantValues *all_values(bool by_name)
 {
     MTLFunctionConstantValues *v = values();
-    const bool flag = true, switches[3] = {true, false, true};
+    const bool flag = true, switches[4] = {true, false, true, false};
     const int32_t number = -7, pair[2] = {3, 4};
     const uint32_t unsigned_number = 4000000000u;
     const float scale = 0.375f, offset[4] = {1, 2, 3, 4};
@@ -24,15 +24,22 @@ static MTLFunctionConstantValues *all_values(bool by_name)
         const char *name;
         const void *value;
         MTLDataType type;
-    } rows[] = {{"flag", &flag, MTLDataTypeBool},          {"number", &number, MTLDataTypeInt},
-                {"unsigned_number", &unsigned_number, MTLDataTypeUInt}, {"scale", &scale, MTLDataTypeFloat},
-                {"narrow", &half_of_five, MTLDataTypeHalf}, {"small", &small, MTLDataTypeShort},
-                {"byte_number", &byte_number, MTLDataTypeUChar}, {"offset", offset, MTLDataTypeFloat4},
-                {"pair_of", pair, MTLDataTypeInt2},         {"wide", &wide, MTLDataTypeULong},
+    } rows[] = {{"flag", &flag, MTLDataTypeBool},
+                {"number", &number, MTLDataTypeInt},
+                {"unsigned_number", &unsigned_number, MTLDataTypeUInt},
+                {"scale", &scale, MTLDataTypeFloat},
+                {"narrow", &half_of_five, MTLDataTypeHalf},
+                {"small", &small, MTLDataTypeShort},
+                {"byte_number", &byte_number, MTLDataTypeUChar},
+                {"offset", offset, MTLDataTypeFloat4},
+                {"pair_of", pair, MTLDataTypeInt2},
+                {"wide", &wide, MTLDataTypeULong},
                 {"switches", switches, MTLDataTypeBool3}};
     for (NSUInteger i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (by_name)
-            [v setConstantValue:rows[i].value type:rows[i].type withName:[NSString stringWithUTF8String:rows[i].name]];
+            [v setConstantValue:rows[i].value
+                           type:rows[i].type
+                       withName:[NSString stringWithUTF8String:rows[i].name]];
         else
             [v setConstantValue:rows[i].value type:rows[i].type atIndex:i];
     }
@@ -43,13 +50,15 @@ static void all_kinds(bool by_name)
 {
     float out[16] = {0};
     const float want[15] = {1, -7, 4000000000.0f, 0.375f, 2.5f, -300, 200, 1, 2, 3, 4, 304, -13, 1, 5};
-    RUN(.kernel = "all_kinds", .constants = all_values(by_name), .threads = {1}, .group = {1}, .args = {BUF(out)});
+    RUN(.kernel = "all_kinds", .constants = all_values(by_name), .threads = {1}, .group = {1},
+        .args = {BUF(out)});
     for (int i = 0; i < 15; i++)
         if (!CHECK_NEAR(out[i], want[i], 0))
             printf("    constant %d, set by %s\n", i, by_name ? "name" : "index");
 }
 
-static void derived(MTLFunctionConstantValues *v, double sum, double has_width, double has_extra, bool extra_bound)
+static void derived(MTLFunctionConstantValues *v, double sum, double has_width, double has_extra,
+                    bool extra_bound)
 {
     float out[4] = {-1, -1, -1, -1}, extra[32] = {0};
     RUN(.kernel = "derived", .constants = v, .threads = {32}, .group = {32},
@@ -95,12 +104,20 @@ static void ranges(void)
     [v setConstantValues:three type:MTLDataTypeFloat withRange:NSMakeRange(3, 3)];
     RUN(.kernel = "k", .constants = v, .threads = {1}, .group = {1}, .args = {BUF(out)});
     CHECK_EQ(out[0], 123);
-    // One is missing, and the message names it.
+    // Of those that are set one may be missing, and is zero; with none at all the message names the first.
     v = values();
     [v setConstantValues:three type:MTLDataTypeFloat withRange:NSMakeRange(3, 2)];
+    RUN(.kernel = "k", .constants = v, .threads = {1}, .group = {1}, .args = {BUF(out)});
+    CHECK_EQ(out[0], 120);
+    CHECK(msl_new_pipeline("k", values()) == nil);
+    CHECK_HAS(msl.error, "'a' at index 3");
+    // A value of another type is refused.
+    v = values();
+    [v setConstantValues:three type:MTLDataTypeInt withRange:NSMakeRange(3, 3)];
     CHECK(msl_new_pipeline("k", v) == nil);
-    CHECK_HAS(msl.error, "c");
-    NSDictionary *declared = [[[msl.library newFunctionWithName:@"k"] autorelease] functionConstantsDictionary];
+    CHECK_HAS(msl.error, "'a'");
+    NSDictionary *declared =
+        [[[msl.library newFunctionWithName:@"k"] autorelease] functionConstantsDictionary];
     CHECK_EQ([declared count], 3);
     MTLFunctionConstant *b = [declared objectForKey:@"b"];
     CHECK_EQ([b index], 4);

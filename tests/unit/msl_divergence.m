@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Simd operations in divergent control flow: nested ifs, switch, &&, ?:, loops with trip counts by lane, break,
-// continue, early return of lanes and of helpers. The reference goes through the same steps for all lanes at
-// once, with the set of lanes that are there written out at each step.
+// Simd operations in divergent control flow: nested ifs, switch, &&, ?:, loops with trip counts by lane,
+// break, continue, early return of lanes and of helpers. The reference goes through the same steps for all
+// lanes at once, with the set of lanes that are there written out at each step.
 #include "msl/harness.h"
 #include "msl/reference.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Grids of all shapes: every position attribute in every thread, ragged edges in one, two and three dimensions,
-// dispatches by threadgroups, by threads and from a buffer; each thread runs once.
+// Grids of all shapes: every position attribute in every thread, ragged edges in one, two and three
+// dimensions, dispatches by threadgroups, by threads and from a buffer; each thread runs once.
 #include "msl/harness.h"
 #include "msl/reference.h"
 
@@ -103,7 +103,8 @@ static void check(const shape *s)
     for (int f = 0; f < FIELDS + 8; f++) {
         char what[100];
         snprintf(what, sizeof what, "grid %u,%u,%u in %u,%u,%u: %s %d", s->grid[0], s->grid[1], s->grid[2],
-                 s->group[0], s->group[1], s->group[2], f < FIELDS ? "word" : "narrow", f < FIELDS ? f : f - FIELDS);
+                 s->group[0], s->group[1], s->group[2], f < FIELDS ? "word" : "narrow",
+                 f < FIELDS ? f : f - FIELDS);
         CHECK_WORST(f < FIELDS ? &worst[f] : &narrow[f - FIELDS], what);
     }
     free(out);

@@ -8,23 +8,45 @@ typedef __int128 wide;
 
 typedef struct type {
     const char *name;
-    int bits;
+    unsigned bits;
     bool is_signed;
 } type;
-static const type types[] = {{"char", 8, true},   {"uchar", 8, false},  {"short", 16, true}, {"ushort", 16, false},
-                             {"int", 32, true},   {"uint", 32, false},  {"long", 64, true},  {"ulong", 64, false}};
-static const char *const names[SLOTS] = {
-    "abs",    "absdiff", "addsat",   "subsat",       "hadd",   "rhadd",        "mulhi",       "madhi",
-    "madsat", "popcount", "clz",     "ctz",          "reverse_bits", "rotate", "extract_bits", "insert_bits",
-    "max3",   "min3",    "median3",  "clamp",        "min",    "max",          "extract_bits, all", "insert_bits, top"};
+static const type types[] = {{"char", 8, true},     {"uchar", 8, false}, {"short", 16, true},
+                             {"ushort", 16, false}, {"int", 32, true},   {"uint", 32, false},
+                             {"long", 64, true},    {"ulong", 64, false}};
+static const char *const names[SLOTS] = {"abs",
+                                         "absdiff",
+                                         "addsat",
+                                         "subsat",
+                                         "hadd",
+                                         "rhadd",
+                                         "mulhi",
+                                         "madhi",
+                                         "madsat",
+                                         "popcount",
+                                         "clz",
+                                         "ctz",
+                                         "reverse_bits",
+                                         "rotate",
+                                         "extract_bits",
+                                         "insert_bits",
+                                         "max3",
+                                         "min3",
+                                         "median3",
+                                         "clamp",
+                                         "min",
+                                         "max",
+                                         "extract_bits, all",
+                                         "insert_bits, top"};
 
 static wide lowest(const type *t)
 {
-    return t->is_signed ? -((wide)1 << (t->bits - 1)) : 0;
+    return t->is_signed ? -((wide)1 << t->bits) / 2 : 0;
 }
 static wide highest(const type *t)
 {
-    return ((wide)1 << (t->bits - (t->is_signed ? 1 : 0))) - 1;
+    wide all = ((wide)1 << t->bits) - 1;
+    return t->is_signed ? all >> 1 : all;
 }
 static wide saturate(const type *t, wide x)
 {
@@ -77,11 +99,11 @@ static wide multiply_add_saturated(const type *t, wide a, wide b, wide c)
 static int count(const type *t, wide x, int which)
 {
     int set = 0, leading = 0, trailing = 0;
-    for (int i = 0; i < t->bits; i++)
+    for (int i = 0; i < (int)t->bits; i++)
         set += bit(x, i);
-    while (leading < t->bits && !bit(x, t->bits - 1 - leading))
+    while (leading < (int)t->bits && !bit(x, (int)t->bits - 1 - leading))
         leading++;
-    while (trailing < t->bits && !bit(x, trailing))
+    while (trailing < (int)t->bits && !bit(x, trailing))
         trailing++;
     return which == 0 ? set : which == 1 ? leading : trailing;
 }
@@ -89,8 +111,8 @@ static int count(const type *t, wide x, int which)
 static wide moved_bits(const type *t, wide x, int rotation)
 {
     wide result = 0;
-    for (int i = 0; i < t->bits; i++) {
-        int to = rotation < 0 ? t->bits - 1 - i : (i + rotation) % t->bits;
+    for (int i = 0; i < (int)t->bits; i++) {
+        int to = rotation < 0 ? (int)t->bits - 1 - i : (i + rotation) % (int)t->bits;
         result |= (wide)bit(x, i) << to;
     }
     return wrap(t, result);
@@ -107,7 +129,7 @@ static wide extracted(const type *t, wide x, int from, int n)
 static wide inserted(const type *t, wide base, wide x, int from, int n)
 {
     wide result = 0;
-    for (int i = 0; i < t->bits; i++)
+    for (int i = 0; i < (int)t->bits; i++)
         result |= (wide)(i >= from && i < from + n ? bit(x, i - from) : bit(base, i)) << i;
     return wrap(t, result);
 }
@@ -116,30 +138,53 @@ static wide reference(const type *t, int slot, wide a, wide b, wide c)
 {
     wide low = at_most(b, c), high = at_least(b, c);
     switch (slot) {
-    case 0: return a < 0 ? -a : a;
-    case 1: return a > b ? a - b : b - a;
-    case 2: return saturate(t, a + b);
-    case 3: return saturate(t, a - b);
-    case 4: return floor_half(a + b);
-    case 5: return floor_half(a + b + 1);
-    case 6: return high_part(t, a, b);
-    case 7: return high_part(t, a, b) + c;
-    case 8: return multiply_add_saturated(t, a, b, c);
-    case 9: return count(t, a, 0);
-    case 10: return count(t, a, 1);
-    case 11: return count(t, a, 2);
-    case 12: return moved_bits(t, a, -1);
-    case 13: return moved_bits(t, a, (int)(((b % t->bits) + t->bits) % t->bits));
-    case 14: return extracted(t, a, 3, 4);
-    case 15: return inserted(t, a, b, 2, 5);
-    case 16: return at_least(a, high);
-    case 17: return at_most(a, low);
+    case 0:
+        return a < 0 ? -a : a;
+    case 1:
+        return a > b ? a - b : b - a;
+    case 2:
+        return saturate(t, a + b);
+    case 3:
+        return saturate(t, a - b);
+    case 4:
+        return floor_half(a + b);
+    case 5:
+        return floor_half(a + b + 1);
+    case 6:
+        return high_part(t, a, b);
+    case 7:
+        return high_part(t, a, b) + c;
+    case 8:
+        return multiply_add_saturated(t, a, b, c);
+    case 9:
+        return count(t, a, 0);
+    case 10:
+        return count(t, a, 1);
+    case 11:
+        return count(t, a, 2);
+    case 12:
+        return moved_bits(t, a, -1);
+    case 13:
+        return moved_bits(t, a, (int)(((b % (int)t->bits) + (int)t->bits) % (int)t->bits));
+    case 14:
+        return extracted(t, a, 3, 4);
+    case 15:
+        return inserted(t, a, b, 2, 5);
+    case 16:
+        return at_least(a, high);
+    case 17:
+        return at_most(a, low);
     case 18:
-    case 19: return at_least(low, at_most(high, a));
-    case 20: return at_most(a, b);
-    case 21: return at_least(a, b);
-    case 22: return a;
-    default: return inserted(t, a, b, t->bits - 1, 1);
+    case 19:
+        return at_least(low, at_most(high, a));
+    case 20:
+        return at_most(a, b);
+    case 21:
+        return at_least(a, b);
+    case 22:
+        return a;
+    default:
+        return inserted(t, a, b, (int)t->bits - 1, 1);
     }
 }
 
@@ -154,7 +199,7 @@ static wide operand(const type *t, int i)
 static wide load(const type *t, const uint8_t *at)
 {
     uint64_t bits = 0;
-    memcpy(&bits, at, (size_t)t->bits / 8);
+    memcpy(&bits, at, t->bits / 8);
     return wrap(t, (wide)bits);
 }
 
@@ -162,7 +207,7 @@ static void check(const type *t)
 {
     static uint8_t in[3][N * 8], out[N * SLOTS * 8];
     static wide value[3][N];
-    int size = t->bits / 8;
+    int size = (int)t->bits / 8;
     ref_worst worst[SLOTS] = {{0}};
     char kernel[40];
     for (int k = 0; k < 3; k++)
@@ -171,7 +216,8 @@ static void check(const type *t)
             memcpy(in[k] + i * size, &value[k][i], (size_t)size);
         }
     snprintf(kernel, sizeof kernel, "integer_%s", t->name);
-    RUN(.kernel = kernel, .threads = {N}, .group = {64}, .args = {BUF(in[0]), BUF(in[1]), BUF(in[2]), BUF(out)});
+    RUN(.kernel = kernel, .threads = {N}, .group = {64},
+        .args = {BUF(in[0]), BUF(in[1]), BUF(in[2]), BUF(out)});
     for (int i = 0; i < N; i++)
         for (int s = 0; s < SLOTS; s++) {
             wide got = load(t, out + (i * SLOTS + s) * size);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The mathematical functions against the double functions of the C library, within the ulps that the Metal Shading
-// Language Specification allows (its tables of accuracy; for the fast ones what it says for fast math).
+// The mathematical functions against the double functions of the C library, within the ulps that the Metal
+// Shading Language Specification allows (its tables of accuracy; for the fast ones what it says for fast
+// math).
 #include "msl/harness.h"
 #include "msl/reference.h"
 
@@ -39,17 +40,54 @@ static double smooth(double x, double y, double z)
     double t = fmin(fmax((z - x) / (y - x), 0), 1);
     return t * t * (3 - 2 * t);
 }
-F(exp, exp(x)) F(exp2, exp2(x)) F(exp10, pow(10, x)) F(log, log(x)) F(log2, log2(x)) F(log10, log10(x))
-F(sin, sin(x)) F(cos, cos(x)) F(tan, tan(x)) F(asin, asin(x)) F(acos, acos(x)) F(atan, atan(x))
-F(sinh, sinh(x)) F(cosh, cosh(x)) F(tanh, tanh(x)) F(asinh, asinh(x)) F(acosh, acosh(x)) F(atanh, atanh(x))
-F(sinpi, exact_sinpi(x)) F(cospi, exact_cospi(x)) F(tanpi, exact_sinpi(x) / exact_cospi(x))
-F(sqrt, sqrt(x)) F(rsqrt, 1 / sqrt(x)) F(floor, floor(x)) F(ceil, ceil(x)) F(trunc, trunc(x)) F(rint, nearbyint(x))
-F(round, round(x)) F(fabs, fabs(x)) F(fract, x - floor(x)) F(saturate, fmin(fmax(x, 0), 1))
+F(exp, exp(x))
+F(exp2, exp2(x))
+F(exp10, pow(10, x))
+F(log, log(x))
+F(log2, log2(x))
+F(log10, log10(x))
+F(sin, sin(x))
+F(cos, cos(x))
+F(tan, tan(x))
+F(asin, asin(x))
+F(acos, acos(x))
+F(atan, atan(x))
+F(sinh, sinh(x))
+F(cosh, cosh(x))
+F(tanh, tanh(x))
+F(asinh, asinh(x))
+F(acosh, acosh(x))
+F(atanh, atanh(x))
+F(sinpi, exact_sinpi(x))
+F(cospi, exact_cospi(x))
+F(tanpi, exact_sinpi(x) / exact_cospi(x))
+F(sqrt, sqrt(x))
+F(rsqrt, 1 / sqrt(x))
+F(floor, floor(x))
+F(ceil, ceil(x))
+F(trunc, trunc(x))
+F(rint, nearbyint(x))
+F(round, round(x))
+F(fabs, fabs(x))
+F(fract, x - floor(x))
+F(saturate, fmin(fmax(x, 0), 1))
 F(sign, x > 0 ? 1 : x < 0 ? -1 : 0)
-F(pow, pow(x, y)) F(atan2, atan2(x, y)) F(fmod, fmod(x, y)) F(divide, x / y) F(fmax, fmax(x, y)) F(fmin, fmin(x, y))
-F(copysign, copysign(x, y)) F(fdim, x > y ? x - y : 0) F(step, y < x ? 0 : 1)
-F(fma, x * y + z) F(mix, x + (y - x) * z) F(clamp, fmin(fmax(x, y), z)) F(smoothstep, smooth(x, y, z))
-F(fmax3, fmax(fmax(x, y), z)) F(fmin3, fmin(fmin(x, y), z)) F(fmedian3, middle(x, y, z))
+F(pow, pow(x, y))
+F(atan2, atan2(x, y))
+F(fmod, fmod(x, y))
+F(divide, x / y)
+F(fmax, fmax(x, y))
+F(fmin, fmin(x, y))
+F(copysign, copysign(x, y))
+F(fdim, x > y ? x - y : 0)
+F(step, y < x ? 0 : 1)
+F(fma, x *y + z)
+F(mix, x + (y - x) * z)
+F(clamp, fmin(fmax(x, y), z))
+F(smoothstep, smooth(x, y, z))
+F(fmax3, fmax(fmax(x, y), z))
+F(fmin3, fmin(fmin(x, y), z))
+F(fmedian3, middle(x, y, z))
 
 // The range of each operand; ulps allowed for float, for fast math, and for the narrow types.
 typedef struct row {
@@ -62,17 +100,17 @@ typedef struct row {
 
 static const row unary[] = {
     // 3 + floor(fabs(2 * x)) ulps when fast
-    R1(exp, -15, 10, 4, 33, 1), R1(exp2, -14, 15, 4, 33, 1), R1(exp10, -4, 4, 4, 33, 1),
-    R1(log, 1e-3, 6e4, 4, 4, 1), R1(log2, 1e-3, 6e4, 4, 4, 1), R1(log10, 1e-3, 6e4, 4, 4, 1),
-    R1(sin, -30, 30, 4, 1e3, 1), R1(cos, -30, 30, 4, 1e3, 1), R1(tan, -1.5, 1.5, 6, 64, 2),
-    R1(asin, -1, 1, 4, 5, 1), R1(acos, -1, 1, 4, 5, 1), R1(atan, -50, 50, 5, 5, 1),
-    R1(sinh, -9, 9, 4, 40, 1), R1(cosh, -9, 9, 4, 40, 1), R1(tanh, -5, 5, 5, 40, 1),
-    R1(asinh, -50, 50, 4, 40, 1), R1(acosh, 1, 50, 4, 40, 1), R1(atanh, -0.999, 0.999, 5, 40, 1),
+    R1(exp, -15, 10, 4, 33, 1),    R1(exp2, -14, 15, 4, 33, 1),   R1(exp10, -4, 4, 4, 33, 1),
+    R1(log, 1e-3, 6e4, 4, 4, 1),   R1(log2, 1e-3, 6e4, 4, 4, 1),  R1(log10, 1e-3, 6e4, 4, 4, 1),
+    R1(sin, -30, 30, 4, 1e3, 1),   R1(cos, -30, 30, 4, 1e3, 1),   R1(tan, -1.5, 1.5, 6, 64, 2),
+    R1(asin, -1, 1, 4, 5, 1),      R1(acos, -1, 1, 4, 5, 1),      R1(atan, -50, 50, 5, 5, 1),
+    R1(sinh, -9, 9, 4, 40, 1),     R1(cosh, -9, 9, 4, 40, 1),     R1(tanh, -5, 5, 5, 40, 1),
+    R1(asinh, -50, 50, 4, 40, 1),  R1(acosh, 1, 50, 4, 40, 1),    R1(atanh, -0.999, 0.999, 5, 40, 1),
     R1(sinpi, -20, 20, 4, 1e3, 1), R1(cospi, -20, 20, 4, 1e3, 1), R1(tanpi, -0.49, 0.49, 6, 64, 2),
-    R1(sqrt, 0, 6e4, 0, 1, 0), R1(rsqrt, 1e-3, 6e4, 2, 2, 1), R1(floor, -99, 99, 0, 0, 0),
-    R1(ceil, -99, 99, 0, 0, 0), R1(trunc, -99, 99, 0, 0, 0), R1(rint, -99, 99, 0, 0, 0),
-    R1(round, -99, 99, 0, 0, 0), R1(fabs, -99, 99, 0, 0, 0), R1(fract, -99, 99, 0, 0, 0),
-    R1(saturate, -2, 2, 0, 0, 0), R1(sign, -2, 2, 0, 0, 0), {"abs", f_fabs, {-99}, {99}, 0, 0, 0},
+    R1(sqrt, 0, 6e4, 0, 1, 0),     R1(rsqrt, 1e-3, 6e4, 2, 2, 1), R1(floor, -99, 99, 0, 0, 0),
+    R1(ceil, -99, 99, 0, 0, 0),    R1(trunc, -99, 99, 0, 0, 0),   R1(rint, -99, 99, 0, 0, 0),
+    R1(round, -99, 99, 0, 0, 0),   R1(fabs, -99, 99, 0, 0, 0),    R1(fract, -99, 99, 0, 0, 0),
+    R1(saturate, -2, 2, 0, 0, 0),  R1(sign, -2, 2, 0, 0, 0),      {"abs", f_fabs, {-99}, {99}, 0, 0, 0},
 };
 enum { UNARY = sizeof unary / sizeof *unary };
 
@@ -106,6 +144,8 @@ static double f_nextafter(double x, double y, double z)
 {
     (void)z;
     double step = ref_ulp(format, x);
+    if (x == y)
+        return y;
     // Towards zero from a power of two the step is half of it.
     bool inward = (y > x) != (x > 0);
     return y > x ? x + (inward && ref_ulp(format, x + step / 2) < step ? step / 2 : step)
@@ -169,6 +209,29 @@ static void check(const char *kernel, const ref_format *f, const row *rows, int 
     }
 }
 
+// The same functions elsewhere: tiny arguments, huge ones, and around the points where a result is near zero.
+static const struct elsewhere {
+    const char *name; // NULL: all that are not named
+    double low, high;
+} tiny[] = {{"log", 0.99, 1.01}, {"log2", 0.99, 1.01}, {"log10", 0.99, 1.01}, {"acosh", 1, 1.01},
+            {"acos", 0.99, 1},   {"asin", 0.99, 1},    {"cospi", 0.49, 0.51}, {NULL, 1e-30, 1e-3}},
+  huge[] = {{"exp", 10, 88},     {"exp2", 20, 127},   {"exp10", 5, 38},    {"sinh", 9, 88},
+            {"cosh", 9, 88},     {"asin", -0.1, 0.1}, {"acos", -1, -0.99}, {"atanh", 0.9, 0.999999},
+            {"sin", 1e2, 1e5},   {"cos", 1e2, 1e5},   {"tan", 1e2, 1e4},   {"sinpi", 1e3, 1e6},
+            {"cospi", 1e3, 1e6}, {"tanpi", 1e3, 1e5}, {NULL, 1e6, 1e30}};
+
+static void move_rows(row *rows, const struct elsewhere *to)
+{
+    memcpy(rows, unary, sizeof unary);
+    for (int r = 0; r < UNARY; r++) {
+        const struct elsewhere *e = to;
+        while (e->name && strcmp(e->name, rows[r].name) != 0)
+            e++;
+        rows[r].low[0] = e->low;
+        rows[r].high[0] = e->high;
+    }
+}
+
 static void two_results(void)
 {
     float in[N], out[N][12];
@@ -180,10 +243,11 @@ static void two_results(void)
         double x = in[i];
         int e;
         double m = frexp(x, &e);
-        const double want[12] = {sin(x), cos(x), x - trunc(x), trunc(x), m, e, ldexp(x, 5) + ldexp(x, -7), e - 1,
-                                 sin(x), cos(x), m,            e};
+        const double want[12] = {sin(x), cos(x), x - trunc(x), trunc(x), m, e, ldexp(x, 5) + ldexp(x, -7),
+                                 e - 1,  sin(x), cos(x),       m,        e};
         for (int r = 0; r < 12; r++)
-            ref_note(&worst[r], ref_error(&ref_float, out[i][r], want[r]), r % 8 < 2 ? 4 : 0, out[i][r], want[r], i);
+            ref_note(&worst[r], ref_error(&ref_float, out[i][r], want[r]), r % 8 < 2 ? 4 : 0, out[i][r],
+                     want[r], i);
     }
     for (int r = 0; r < 12; r++)
         CHECK_WORST(&worst[r], "sincos, modf, frexp, ldexp, ilogb");
@@ -232,7 +296,8 @@ static void geometric(void)
             p[c] = a[i][c], q[c] = b[i][c];
         expect_geometric(p, q, want);
         for (int r = 0; r < 20; r++)
-            ref_note(&worst[r], fabs(out[i][r] - want[r]), 2e-5 * fmax(1, fabs(want[r]) / 10), out[i][r], want[r], i);
+            ref_note(&worst[r], fabs(out[i][r] - want[r]), 2e-5 * fmax(1, fabs(want[r]) / 10), out[i][r],
+                     want[r], i);
     }
     for (int r = 0; r < 20; r++)
         CHECK_WORST(&worst[r], "dot, length, distance, normalize, cross, reflect, faceforward, refract");
@@ -245,12 +310,23 @@ static void special(void)
     RUN(.kernel = "special", .threads = {8}, .group = {8}, .args = {BUF(in), BUF(out)});
     for (int i = 0; i < 8; i++) {
         double x = in[i];
-        const double want[16] = {
-            exp(x), log(x), sqrt(x), 1 / sqrt(x), 1 / x, floor(x), isnan(x) ? 1 : fmax(x, 1),
-            isnan(x) ? 1 : fmin(x, 1), x * x, tanh(x), atan(x),
-            (isnan(x) ? 1 : 0) + (isinf(x) ? 2 : 0) + (isfinite(x) ? 4 : 0) + (isnormal(in[i]) ? 8 : 0) +
-                (signbit(x) ? 16 : 0),
-            isinf(x) ? NAN : sin(x), !isnan(x), isnan(x) ? 2 : 1, copysign(3, x)};
+        const double want[16] = {exp(x),
+                                 log(x),
+                                 sqrt(x),
+                                 1 / sqrt(x),
+                                 1 / x,
+                                 floor(x),
+                                 isnan(x) ? 1 : fmax(x, 1),
+                                 isnan(x) ? 1 : fmin(x, 1),
+                                 x * x,
+                                 tanh(x),
+                                 atan(x),
+                                 (isnan(x) ? 1 : 0) + (isinf(x) ? 2 : 0) + (isfinite(x) ? 4 : 0) +
+                                     (isnormal(in[i]) ? 8 : 0) + (signbit(x) ? 16 : 0),
+                                 isinf(x) ? NAN : sin(x),
+                                 !isnan(x),
+                                 isnan(x) ? 2 : 1,
+                                 copysign(3, x)};
         for (int r = 0; r < 16; r++)
             if (!(isnan(x) && (r == 11 || r == 15))) // the sign of a NaN
                 ref_note(&worst[r], ref_error(&ref_float, out[i][r], want[r]), 16, out[i][r], want[r], i);
@@ -268,6 +344,11 @@ int main(void)
     msl_load_with("math.metal", precise);
     check("unary_float", &ref_float, unary, UNARY, PRECISE);
     check("several_float", &ref_float, several, SEVERAL, PRECISE);
+    row moved[UNARY];
+    move_rows(moved, tiny);
+    check("unary_float", &ref_float, moved, UNARY, PRECISE);
+    move_rows(moved, huge);
+    check("unary_float", &ref_float, moved, UNARY, PRECISE);
     check("unary_precise", &ref_float, unary, UNARY, PRECISE);
     check("unary_half", &ref_half, unary, UNARY, NARROW);
     check("several_half", &ref_half, several, SEVERAL, NARROW);

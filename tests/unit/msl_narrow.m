@@ -27,12 +27,13 @@ static void widen(const kind *k)
     ref_worst values = {0}, kinds_of = {0};
     for (int i = 0; i < ALL; i++)
         bits[i] = (uint16_t)i;
-    RUN(.kernel = named("widen", k), .threads = {ALL}, .group = {256}, .args = {BUF(bits), BUF(wide), BUF(classes)});
+    RUN(.kernel = named("widen", k), .threads = {ALL}, .group = {256},
+        .args = {BUF(bits), BUF(wide), BUF(classes)});
     for (int i = 0; i < ALL; i++) {
         double x = ref_decode(k->format, (uint32_t)i);
         bool normal = isfinite(x) && fabs(x) >= ldexp(1, k->format->lowest);
-        uint32_t want = (isnan(x) ? 1u : 0) | (isinf(x) ? 2u : 0) | (isfinite(x) ? 4u : 0) | (normal ? 8u : 0) |
-                        (i >> 15 ? 16u : 0) | 32u;
+        uint32_t want = (isnan(x) ? 1u : 0) | (isinf(x) ? 2u : 0) | (isfinite(x) ? 4u : 0) |
+                        (normal ? 8u : 0) | (i >> 15 ? 16u : 0) | 32u;
         ref_same(&values, wide[i], x, i);
         if (!isnan(x))
             ref_same(&values, signbit(wide[i]) != 0, i >> 15, i);
@@ -48,14 +49,16 @@ static int floats_to_narrow(const kind *k, float *in)
     int n = 0;
     for (uint32_t i = 0; i < ALL; i++) {
         double x = ref_decode(k->format, i), next = ref_decode(k->format, i + 1);
-        float middle = isinf(next) ? (float)(x + copysign(ref_ulp(k->format, x) / 2, x)) : (float)((x + next) / 2);
+        float middle =
+            isinf(next) ? (float)(x + copysign(ref_ulp(k->format, x) / 2, x)) : (float)((x + next) / 2);
         in[n++] = (float)x;
         in[n++] = middle;
         in[n++] = nextafterf(middle, INFINITY);
         in[n++] = nextafterf(middle, -INFINITY);
     }
-    const float special[] = {0x1p-149f, 0x1p-25f, 0x1.000002p-25f, -0x1p-26f, 65519.9f, 65520.0f,
-                             -65520.0f, 1e30f,     3.4e38f,  -3.4e38f,        0x1.ffp127f, 0x1.fefffep127f, NAN};
+    const float special[] = {0x1p-149f, 0x1p-25f, 0x1.000002p-25f, -0x1p-26f, 65519.9f,    65520.0f,
+                             -65520.0f, 1e30f,    3.4e38f,         -3.4e38f,  0x1.ffp127f, 0x1.fefffep127f,
+                             NAN};
     for (size_t i = 0; i < sizeof special / sizeof *special; i++)
         in[n++] = special[i];
     return n;
@@ -93,12 +96,13 @@ static void arithmetic(const kind *k)
         b[i] = i % 2 ? (uint16_t)((a[i] ^ (ref_bits() & 0x83ff)) & 0xbbff) : (uint16_t)(ref_bits() & 0xbbff);
         b[i] = b[i] & 0x7fff ? b[i] : 0x3c00;
     }
-    RUN(.kernel = named("arithmetic", k), .threads = {PAIRS}, .group = {128}, .args = {BUF(a), BUF(b), BUF(out)});
+    RUN(.kernel = named("arithmetic", k), .threads = {PAIRS}, .group = {128},
+        .args = {BUF(a), BUF(b), BUF(out)});
     for (int i = 0; i < PAIRS; i++) {
         double x = ref_decode(k->format, a[i]), y = ref_decode(k->format, b[i]);
         // x / y of doubles is rounded, but far below what a tie of the narrow type needs.
-        const double want[SUMS] = {x + y, x - y, x * y, x / y, sqrt(fabs(x)), -x, fmax(x, y),
-                                   ref_round(k->format, x + y) * y};
+        const double want[SUMS] = {x + y,         x - y, x * y,      x / y,
+                                   sqrt(fabs(x)), -x,    fmax(x, y), ref_round(k->format, x + y) * y};
         for (int s = 0; s < SUMS; s++)
             ref_same(&worst[s], ref_decode(k->format, out[i][s]), ref_round(k->format, want[s]), i);
     }
@@ -107,17 +111,18 @@ static void arithmetic(const kind *k)
             printf("    %s\n", names[s]);
 }
 
-static const char between_source[] = "#include <metal_stdlib>\n"
-                                     "using namespace metal;\n"
-                                     "kernel void between(device const ushort *bits, device ushort2 *out,\n"
-                                     "                    uint i [[thread_position_in_grid]])\n"
-                                     "{\n"
-                                     "    half h = as_type<half>(bits[i]);\n"
-                                     "    bfloat b = as_type<bfloat>(bits[i]);\n"
-                                     "    bfloat from_h = static_cast<bfloat>(h);\n"
-                                     "    out[i] = ushort2(as_type<ushort>(from_h), as_type<ushort>((half)b));\n"
-                                     "    out[i] = ushort2(as_type<ushort>((bfloat)h), as_type<ushort>(half(b)));\n"
-                                     "}\n";
+static const char between_source[] =
+    "#include <metal_stdlib>\n"
+    "using namespace metal;\n"
+    "kernel void between(device const ushort *bits, device ushort2 *out,\n"
+    "                    uint i [[thread_position_in_grid]])\n"
+    "{\n"
+    "    half h = as_type<half>(bits[i]);\n"
+    "    bfloat b = as_type<bfloat>(bits[i]);\n"
+    "    bfloat from_h = static_cast<bfloat>(h);\n"
+    "    out[i] = ushort2(as_type<ushort>(from_h), as_type<ushort>((half)b));\n"
+    "    out[i] = ushort2(as_type<ushort>((bfloat)h), as_type<ushort>(half(b)));\n"
+    "}\n";
 
 static void between(void)
 {
@@ -131,8 +136,10 @@ static void between(void)
         bits[i] = (uint16_t)i;
     RUN(.kernel = "between", .threads = {ALL}, .group = {256}, .args = {BUF(bits), BUF(out)});
     for (uint32_t i = 0; i < ALL; i++) {
-        ref_same(&worst[0], ref_decode(&ref_bfloat, out[i][0]), ref_round(&ref_bfloat, ref_decode(&ref_half, i)), i);
-        ref_same(&worst[1], ref_decode(&ref_half, out[i][1]), ref_round(&ref_half, ref_decode(&ref_bfloat, i)), i);
+        ref_same(&worst[0], ref_decode(&ref_bfloat, out[i][0]),
+                 ref_round(&ref_bfloat, ref_decode(&ref_half, i)), i);
+        ref_same(&worst[1], ref_decode(&ref_half, out[i][1]),
+                 ref_round(&ref_half, ref_decode(&ref_bfloat, i)), i);
     }
     CHECK_WORST(&worst[0], "from half to bfloat");
     CHECK_WORST(&worst[1], "from bfloat to half");

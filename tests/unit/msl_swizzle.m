@@ -5,13 +5,14 @@
 #include "msl/reference.h"
 #include <stdarg.h>
 
-static const char head[] = "#include <metal_stdlib>\n"
-                           "using namespace metal;\n"
-                           "uint code(uint2 v) { return v.x * 10 + v.y; }\n"
-                           "uint code(uint3 v) { return (v.x * 10 + v.y) * 10 + v.z; }\n"
-                           "uint code(uint4 v) { return code(v.xyz) * 10 + v.w; }\n"
-                           "template <typename T, int N> uint code(vec<T, N> v) { return code(vec<uint, N>(v)); }\n"
-                           "template <typename T, int N> uint code(packed_vec<T, N> v) { return code(vec<T, N>(v)); }\n";
+static const char head[] =
+    "#include <metal_stdlib>\n"
+    "using namespace metal;\n"
+    "uint code(uint2 v) { return v.x * 10 + v.y; }\n"
+    "uint code(uint3 v) { return (v.x * 10 + v.y) * 10 + v.z; }\n"
+    "uint code(uint4 v) { return code(v.xyz) * 10 + v.w; }\n"
+    "template <typename T, int N> uint code(vec<T, N> v) { return code(vec<uint, N>(v)); }\n"
+    "template <typename T, int N> uint code(packed_vec<T, N> v) { return code(vec<T, N>(v)); }\n";
 
 enum { MOST = 800, TEXT = 1 << 18 };
 static char *text;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// simdgroup matrices in float, half and bfloat against triple loops over doubles, in both representations (with and
-// without thread_elements). All numbers are such that sums are exact in the narrowest type.
+// simdgroup matrices in float, half and bfloat against triple loops over doubles, in both representations
+// (with and without thread_elements). All numbers are such that sums are exact in the narrowest type.
 #include "msl/harness.h"
 #include "msl/reference.h"
 
@@ -87,8 +87,8 @@ static void expect_forms(const double *a, const double *b, double *w)
 
 static void forms(void)
 {
-    float a[256], out[1024];
-    uint16_t b[256], narrow[64];
+    float a[256], out[1024] = {0};
+    uint16_t b[256], narrow[64] = {0};
     double av[256], bv[256], want[768];
     ref_worst worst = {0};
     for (int i = 0; i < 256; i++) {
@@ -96,12 +96,15 @@ static void forms(void)
         bv[i] = small();
         b[i] = (uint16_t)ref_encode(&ref_half, bv[i]);
     }
-    RUN(.kernel = "forms", .groups = {1}, .group = {32}, .args = {BUF(a), BUF(b), BUF(out), BUF(narrow), SHARED(1024)});
+    RUN(.kernel = "forms", .groups = {1}, .group = {32},
+        .args = {BUF(a), BUF(b), BUF(out), BUF(narrow), SHARED(1024)});
     expect_forms(av, bv, want);
     for (int i = 0; i < 768; i++)
         ref_same(&worst, out[i], want[i], i);
-    for (int i = 0; i < 64; i++)
-        ref_same(&worst, narrow[i], b[i / 8 * 16 + i % 8], 10000 + i);
+    for (int i = 0; i < 64; i++) {
+        int at = i / 8 * 16 + i % 8;
+        ref_same(&worst, narrow[i], b[at], 10000 + i);
+    }
     CHECK_WORST(&worst, "forms");
 }
 
@@ -127,8 +130,8 @@ static void expect_elements(const double *a, double *w)
 static void elements(int which)
 {
     const type *t = &types[which];
-    uint8_t a[512], out[320 * 4];
-    uint16_t places[32][2];
+    uint8_t a[512], out[320 * 4] = {0};
+    uint16_t places[32][2] = {{0}};
     double av[128], want[320];
     ref_worst worst = {0};
     char kernel[40];

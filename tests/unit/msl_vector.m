@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Vectors of all element types and sizes: operators, comparisons, shifts, conversions from each type to each other,
-// layout of plain and packed vectors. References are per component, in 64-bit integers or doubles, brought to the
-// type at the end.
+// Vectors of all element types and sizes: operators, comparisons, shifts, conversions from each type to each
+// other, layout of plain and packed vectors. References are per component, in 64-bit integers or doubles,
+// brought to the type at the end.
 #include "msl/harness.h"
 #include "msl/reference.h"
 
@@ -14,9 +14,9 @@ typedef struct type {
     const ref_format *format; // NULL for integers
 } type;
 static const type types[TYPES] = {
-    {"bool", 1, false, NULL}, {"char", 1, true, NULL},         {"uchar", 1, false, NULL},
-    {"short", 2, true, NULL}, {"ushort", 2, false, NULL},      {"int", 4, true, NULL},
-    {"uint", 4, false, NULL}, {"long", 8, true, NULL},         {"ulong", 8, false, NULL},
+    {"bool", 1, false, NULL},     {"char", 1, true, NULL},          {"uchar", 1, false, NULL},
+    {"short", 2, true, NULL},     {"ushort", 2, false, NULL},       {"int", 4, true, NULL},
+    {"uint", 4, false, NULL},     {"long", 8, true, NULL},          {"ulong", 8, false, NULL},
     {"half", 2, true, &ref_half}, {"bfloat", 2, true, &ref_bfloat}, {"float", 4, true, &ref_float},
 };
 
@@ -31,7 +31,8 @@ static int64_t wrap(const type *t, int64_t x)
     int unused = 64 - 8 * t->size;
     if (t == &types[0])
         return x != 0;
-    return t->is_signed ? (int64_t)((uint64_t)x << unused) >> unused : (int64_t)((uint64_t)x << unused >> unused);
+    return t->is_signed ? (int64_t)((uint64_t)x << unused) >> unused
+                        : (int64_t)((uint64_t)x << unused >> unused);
 }
 
 static value load(const type *t, const void *at)
@@ -94,24 +95,42 @@ static value arithmetic(const type *t, int slot, const operands *o)
 {
     value a = o->a, b = o->b;
     switch (slot) {
-    case 0: return BOTH(a.f + b.f, U(a) + U(b));
-    case 1: return BOTH(a.f - b.f, U(a) - U(b));
-    case 2: return BOTH(a.f * b.f, U(a) * U(b));
-    case 3: return divide(t, a, b);
-    case 4: return BOTH(-a.f, -U(a));
-    case 5: return BOTH(a.f + o->b_x.f, U(a) + U(o->b_x));
-    case 6: return BOTH(a.f * o->b_y.f, U(a) * U(o->b_y));
-    case 7: return BOTH(ref_round(t->format, a.f + b.f) - 1, U(a) + U(b) - 1);
-    case 8: return BOTH(ref_round(t->format, a.f + 1) + 1, U(a) + 2);
-    case 9: return less(t, b, a) ? b : a;
-    case 10: return less(t, a, b) ? b : a;
-    case 11: return clamped(t, a);
-    case 12: return less(t, a, b) ? b : a;
-    case 13: return number(t, equal(t, a, b));
-    case 14: return number(t, !less(t, b, a));
-    case 15: return number(t, o->any_more);
-    case 16: return number(t, o->all_differ);
-    default: return number(t, less(t, a, b) || equal(t, a, b));
+    case 0:
+        return BOTH(a.f + b.f, U(a) + U(b));
+    case 1:
+        return BOTH(a.f - b.f, U(a) - U(b));
+    case 2:
+        return BOTH(a.f * b.f, U(a) * U(b));
+    case 3:
+        return divide(t, a, b);
+    case 4:
+        return BOTH(-a.f, -U(a));
+    case 5:
+        return BOTH(a.f + o->b_x.f, U(a) + U(o->b_x));
+    case 6:
+        return BOTH(a.f * o->b_y.f, U(a) * U(o->b_y));
+    case 7:
+        return BOTH(ref_round(t->format, a.f + b.f) - 1, U(a) + U(b) - 1);
+    case 8:
+        return BOTH(ref_round(t->format, a.f + 1) + 1, U(a) + 2);
+    case 9:
+        return less(t, b, a) ? b : a;
+    case 10:
+        return less(t, a, b) ? b : a;
+    case 11:
+        return clamped(t, a);
+    case 12:
+        return less(t, a, b) ? b : a;
+    case 13:
+        return number(t, equal(t, a, b));
+    case 14:
+        return number(t, !less(t, b, a));
+    case 15:
+        return number(t, o->any_more);
+    case 16:
+        return number(t, o->all_differ);
+    default:
+        return number(t, less(t, a, b) || equal(t, a, b));
     }
 }
 
@@ -120,13 +139,20 @@ static value bitwise(const type *t, int slot, value a, value b)
     unsigned distance = (unsigned)b.i & (8 * (unsigned)t->size - 1);
     uint64_t shifted = (uint64_t)wrap(t, (int64_t)(U(a) << 2));
     switch (slot) {
-    case 0: return (value){.i = t->is_signed ? a.i % b.i : (int64_t)(U(a) % U(b))};
-    case 1: return (value){.i = a.i & b.i};
-    case 2: return (value){.i = a.i | b.i};
-    case 3: return (value){.i = a.i ^ b.i};
-    case 4: return (value){.i = ~a.i};
-    case 5: return (value){.i = (int64_t)(U(a) << distance)};
-    case 6: return (value){.i = t->is_signed ? a.i >> distance : (int64_t)(U(a) >> distance)};
+    case 0:
+        return (value){.i = t->is_signed ? a.i % b.i : (int64_t)(U(a) % U(b))};
+    case 1:
+        return (value){.i = a.i & b.i};
+    case 2:
+        return (value){.i = a.i | b.i};
+    case 3:
+        return (value){.i = a.i ^ b.i};
+    case 4:
+        return (value){.i = ~a.i};
+    case 5:
+        return (value){.i = (int64_t)(U(a) << distance)};
+    case 6:
+        return (value){.i = t->is_signed ? a.i >> distance : (int64_t)(U(a) >> distance)};
     default: {
         int64_t x = (int64_t)(shifted ^ U(b));
         return (value){.i = t->is_signed ? x >> 1 : (int64_t)((uint64_t)wrap(t, x) >> 1)};
@@ -135,7 +161,8 @@ static value bitwise(const type *t, int slot, value a, value b)
 }
 enum { ARITHMETIC = 18, BITWISE = 8 };
 
-static void check_operators(const type *t, const uint8_t *a, const uint8_t *b, const uint8_t *out, int i, ref_worst *worst)
+static void check_operators(const type *t, const uint8_t *a, const uint8_t *b, const uint8_t *out, int i,
+                            ref_worst *worst)
 {
     for (int width = 2; width <= 4; width++) {
         operands o = {.all_differ = true};
@@ -150,13 +177,14 @@ static void check_operators(const type *t, const uint8_t *a, const uint8_t *b, c
             for (int c = 0; c < width; c++) {
                 o.a = load(t, a + (4 * i + c) * t->size);
                 o.b = load(t, b + (4 * i + c) * t->size);
-                value want = slot < ARITHMETIC ? arithmetic(t, slot, &o) : bitwise(t, slot - ARITHMETIC, o.a, o.b);
+                value want =
+                    slot < ARITHMETIC ? arithmetic(t, slot, &o) : bitwise(t, slot - ARITHMETIC, o.a, o.b);
                 value got = load(t, out + (((i * 3 + width - 2) * SLOTS + slot) * 4 + c) * t->size);
                 want.i = wrap(t, want.i);
                 double error = t->format ? ref_error(t->format, got.f, want.f) : got.i != want.i;
                 // Only a division may be off, by an ulp: fast math takes the reciprocal.
-                ref_note(&worst[slot], error, slot == 3 && t->format ? 1.01 : 0, t->format ? got.f : (double)got.i,
-                         t->format ? want.f : (double)want.i, i * 4 + c);
+                ref_note(&worst[slot], error, slot == 3 && t->format ? 1.01 : 0,
+                         t->format ? got.f : (double)got.i, t->format ? want.f : (double)want.i, i * 4 + c);
             }
         }
     }
@@ -176,13 +204,15 @@ static value convert(const type *from, const type *to, value v)
     if (to == &types[0])
         return (value){.i = from->format ? v.f != 0 : v.i != 0};
     if (from->format)
-        return to->format ? v : (value){.i = v.f < 0 || to->is_signed ? (int64_t)v.f : (int64_t)(uint64_t)v.f};
+        return to->format ? v
+                          : (value){.i = v.f < 0 || to->is_signed ? (int64_t)v.f : (int64_t)(uint64_t)v.f};
     if (to->format)
         return (value){.f = from->is_signed ? (double)v.i : (double)(uint64_t)v.i};
     return (value){.i = wrap(to, v.i)};
 }
 
-static void check_conversions(const type *t, const uint8_t *a, const uint8_t *converted, int i, ref_worst *worst)
+static void check_conversions(const type *t, const uint8_t *a, const uint8_t *converted, int i,
+                              ref_worst *worst)
 {
     for (int u = 0; u < TYPES; u++) {
         const type *to = &types[u];
@@ -243,18 +273,20 @@ static void check_type(const type *t)
         CHECK_WORST(&conversions[u], what);
     }
     if (t != &types[0])
-        CHECK(operators[ARITHMETIC - 1].count > 0 && (t->format || operators[ARITHMETIC + BITWISE - 1].count > 0));
+        CHECK(operators[ARITHMETIC - 1].count > 0 &&
+              (t->format || operators[ARITHMETIC + BITWISE - 1].count > 0));
     else
         for (int i = 0; i < 4 * N; i++) {
             const uint8_t *p = a + i / 4 * 4, *q = b + i / 4 * 4;
             int x = a[i], y = b[i], any = p[0] | p[1] | p[2] | p[3], all = q[0] & q[1] & q[2] & q[3];
-            CHECK_EQ(out[i], (x & y) + (x | y) * 2 + !x * 4 + (x == y) * 8 + (y ? y : x) * 16 + any * 32 + all * 64);
+            CHECK_EQ(out[i],
+                     (x & y) + (x | y) * 2 + !x * 4 + (x == y) * 8 + (y ? y : x) * 16 + any * 32 + all * 64);
         }
 }
 
 static void check_layout(void)
 {
-    uint32_t got[TYPES * 12];
+    uint32_t got[TYPES * 12] = {0};
     RUN(.kernel = "sizes", .threads = {1}, .group = {1}, .args = {BUF(got)});
     for (int t = 0; t < TYPES; t++) {
         uint32_t s = (uint32_t)types[t].size;
@@ -280,7 +312,8 @@ static void check_packed(void)
     _Static_assert(sizeof(shared_with_host) == 36, "the kernel's layout");
     for (int i = 0; i < 33; i++) {
         uint16_t h = (uint16_t)ref_encode(&ref_half, i);
-        data[i] = (shared_with_host){1, {(float)i, 2, 3}, {h, h, h}, {(int8_t)i, -5}, {1, 2, 3}, i % 2, {(int16_t)i, 2, 3, 4}};
+        data[i] = (shared_with_host){1,     {(float)i, 2, 3},     {h, h, h}, {(int8_t)i, -5}, {1, 2, 3},
+                                     i % 2, {(int16_t)i, 2, 3, 4}};
     }
     RUN(.kernel = "packed", .threads = {33}, .group = {32}, .args = {BUF(data)});
     for (int i = 0; i < 33; i++) {

@@ -11,7 +11,7 @@ set -eu
 
 # build: compiler, linker, Objective-C runtime and Foundation, JSON, and LLVM for the lowering tool
 build="make pkg-config python3 libc6-dev clang-19 lld-19 llvm-19-dev libclang-rt-19-dev
-       gobjc libgnustep-base-dev libblocksruntime-dev libcjson-dev"
+       gobjc libgnustep-base-dev libcjson-dev"
 lint="clang-format-19 clang-tidy-19 cppcheck shellcheck"
 bench="pocl-opencl-icd ocl-icd-opencl-dev opencl-c-headers"
 
@@ -28,7 +28,7 @@ missing_of() {
 other_system() {
     say "this is not Debian (no dpkg-query). Needed, under whatever names your system gives them:"
     say "  clang, lld, compiler-rt, LLVM headers and shared library, all of version 19;"
-    say "  GCC's libobjc with its headers, GNUstep Base, libBlocksRuntime, cJSON;"
+    say "  GCC's libobjc with its headers, GNUstep Base, cJSON;"
     say "  GNU make, pkg-config, Python 3; for lint: clang-format-19, clang-tidy-19, cppcheck, shellcheck;"
     say "  for bench: PoCL, an OpenCL loader and the OpenCL headers."
 }
