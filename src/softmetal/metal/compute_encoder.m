@@ -319,7 +319,8 @@ static const uint32_t *indirect_arguments(SMGPUComputeEncoder *self, SEL selecto
                        "indirectBufferOffset (%lu) + %lu must be <= [indirectBuffer length] (%lu)",
                        (unsigned long)offset, (unsigned long)size, (unsigned long)binding.length);
     sm_commands_keep(self->_commands, buffer);
-    return (const uint32_t *)(const void *)((char *)binding.address + offset);
+    const uint32_t *words = binding.address;
+    return words + offset / sizeof *words;
 }
 
 - (void)dispatchThreadgroupsWithIndirectBuffer:(id<MTLBuffer>)buffer
