@@ -150,12 +150,27 @@ static void lay_out(lower_live *live, LLVMTargetDataRef layout)
     live->frame_bytes = align_up((uint32_t)offset, 64);
 }
 
+// Arrays by their uses, slots by their loads and stores: both are users of the alloca.
+static void find_uses(lower_live *live, const lower_cfg *cfg, const lower_sites *sites)
+{
+    live->used_in = lower_alloc(sites->count, sizeof *live->used_in);
+    for (uint32_t s = 0; s < sites->count; s++)
+        live->used_in[s] = lower_alloc(live->count, sizeof **live->used_in);
+    for (uint32_t v = 0; v < live->count; v++)
+        for (LLVMUseRef use = LLVMGetFirstUse(live->variable[v].alloca); use; use = LLVMGetNextUse(use)) {
+            uint32_t b = cfg_number(cfg, LLVMGetInstructionParent(LLVMGetUser(use)));
+            for (uint32_t s = 0; s < sites->count; s++)
+                live->used_in[s][v] |= live->region[s][b];
+        }
+}
+
 lower_live *live_analyse(const lower_cfg *cfg, const lower_sites *sites, const lower_slots *slots,
                          LLVMTargetDataRef layout)
 {
     lower_live *live = lower_alloc(1, sizeof *live);
     find_variables(live, cfg, slots);
     find_regions(live, cfg, sites);
+    find_uses(live, cfg, sites);
     uint8_t **access = first_accesses(live, cfg);
     bool **in = live_at_blocks(live, cfg, access);
     live->live_in = lower_alloc(sites->count, sizeof *live->live_in);

@@ -148,6 +148,7 @@ typedef struct lower_live {
     lower_variable *variable;
     bool **live_in;   // [site][variable]
     bool **stored_in; // [site][variable]: its region may store it
+    bool **used_in;   // [site][variable]: its region has to do with it
     bool **region;    // [site][block]
     uint32_t frame_bytes;
     lower_map index; // alloca -> variable number

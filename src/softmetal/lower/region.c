@@ -82,7 +82,7 @@ static void build_entry(region_builder *r)
     LLVMPositionBuilderAtEnd(r->b, r->entry);
     for (uint32_t v = 0; v < r->live->count; v++) {
         const lower_variable *variable = &r->live->variable[v];
-        if (!variable->scalar && variable->in_frame)
+        if (!r->live->used_in[r->site][v] || (!variable->scalar && variable->in_frame))
             continue;
         r->local[v] = LLVMBuildAlloca(r->b, variable->type, "");
         if (variable->uniform)
@@ -140,7 +140,7 @@ static void build_cells(region_builder *r)
 {
     for (uint32_t v = 0; v < r->live->count; v++) {
         const lower_variable *variable = &r->live->variable[v];
-        if (!variable->uniform || !variable->in_frame)
+        if (!variable->uniform || !variable->in_frame || !r->live->used_in[r->site][v])
             continue;
         LLVMValueRef from = region_at_offset(r, r->frame, variable->offset);
         r->held[v] = LLVMBuildLoad2(r->b, variable->type, from, "");
@@ -166,6 +166,8 @@ static void load_live(region_builder *r)
 {
     for (uint32_t v = 0; v < r->live->count; v++) {
         const lower_variable *variable = &r->live->variable[v];
+        if (!r->live->used_in[r->site][v])
+            continue;
         if (!variable->scalar) {
             if (variable->in_frame)
                 r->local[v] = region_frame_address(r, v);
