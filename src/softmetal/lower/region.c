@@ -2,7 +2,7 @@
 // Builds the function of one region: a loop over the rows and lanes it is given, whose body is a copy of the
 // region's blocks. What is live at the site is loaded from the frame first; what the region stored and a
 // later site needs is written back on the way out. Each region of a cut kernel has two variants, one of them
-// for whole simdgroups.
+// for whole simdgroups, unless it has very many.
 #include "region.h"
 #include "kernel_abi.h"
 #include <stdio.h>
@@ -250,6 +250,9 @@ static LLVMValueRef build_variant(region_builder r)
     return r.function;
 }
 
+// Beyond this many sites the second variant costs seconds of compiling.
+enum { BOTH_VARIANTS_SITES = 64 };
+
 // Most rows are whole simdgroups: knowing that, LLVM unrolls the lanes and keeps a loop's values in
 // registers.
 static LLVMValueRef build_choice(region_builder *r, LLVMValueRef full, LLVMValueRef part)
@@ -287,7 +290,7 @@ LLVMValueRef region_build(const lower_unit *unit, const lower_cfg *cfg, const lo
     r.i64 = LLVMInt64TypeInContext(unit->context);
     r.pointer = LLVMPointerTypeInContext(unit->context, 0);
     LLVMValueRef region = build_variant(r);
-    if (sites->count > 1) {
+    if (sites->count > 1 && sites->count <= BOTH_VARIANTS_SITES) {
         r.full = true;
         region = build_choice(&r, build_variant(r), region);
     }
