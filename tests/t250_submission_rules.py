@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 # shows: each rule of devices, queues, command buffers, encoders ends in Metal's abort at any depth; none is untested
+# timeout: 900
 """Breaks every rule that tests/targets/misuse_submission knows, each in a process of its own at each wrapper depth,
 and compares the places where they failed with all the asserts in the sources: an assert that no rule reaches fails."""
 

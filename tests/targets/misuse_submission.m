@@ -316,6 +316,7 @@ static void making_encoders(void)
         blit_pass(0, 1);
     }
     if (breaks("dispatch-type", "computeCommandEncoderWithDispatchType:", "dispatchType (2) is not a valid"))
+        // NOLINTNEXTLINE(clang-analyzer-optin.core.EnumCastOutOfRange): that is the misuse
         [commands computeCommandEncoderWithDispatchType:(MTLDispatchType)2];
     if (breaks("pass-nil", "computeCommandEncoderWithDescriptor:", "descriptor must not be nil"))
         [commands computeCommandEncoderWithDescriptor:nothing()];

@@ -121,8 +121,8 @@ static void sampling(void)
     CHECK_EQ([samples retainCount], references);
     [msl.device sampleTimestamps:&cpu[1] gpuTimestamp:&gpu[1]];
     check_samples(commands, samples);
-    const MTLCounterResultTimestamp *t =
-        (const MTLCounterResultTimestamp *)(const void *)((char *)[memory contents] + 64);
+    MTLCounterResultTimestamp t[4];
+    memcpy(t, (char *)[memory contents] + 64, sizeof t);
     CHECK(cpu[0] && cpu[1] >= cpu[0]);
     CHECK(gpu[0] <= t[0].timestamp && t[3].timestamp <= gpu[1]); // one clock
     [samples release];

@@ -9,6 +9,7 @@ static const char source[] =
     "kernel void increase(device int *out [[buffer(0)]]) { out[0]++; }\n"
     "kernel void stray(device int *out [[buffer(0)]], constant int &at [[buffer(1)]]) { out[at] = 1; }\n";
 
+enum { BYTES = 16384 }; // whole pages: behind the last byte is the guard
 static id<MTLBuffer> memory;
 
 static int value(void)
@@ -32,7 +33,7 @@ static void encode(id<MTLCommandBuffer> commands, const char *kernel)
         id<MTLComputeCommandEncoder> encoder = begin(commands, names[i]);
         [encoder setLabel:[NSString stringWithFormat:@"encoder %d", i]];
         [encoder insertDebugSignpost:[NSString stringWithFormat:@"mark %d", i]];
-        [encoder setBytes:&(int){1 << 28} length:4 atIndex:1];
+        [encoder setBytes:&(int){BYTES / 4} length:4 atIndex:1]; // where the stray one writes
         submit_threads(encoder, 1);
         [encoder endEncoding];
     }
@@ -60,13 +61,21 @@ static void check_error(id<MTLCommandBuffer> commands, MTLCommandBufferError cod
     CHECK([commands GPUStartTime] > 0 && [commands GPUEndTime] >= [commands GPUStartTime]);
 }
 
-// The first of the process is well, the second fails by SOFTMETAL_FAULT, whatever it contains.
+// The first of the process is well, the second fails by SOFTMETAL_FAULT: nothing of it runs but its signals.
 static void injected(void)
 {
     CHECK_EQ([run("increase", 0) status], MTLCommandBufferStatusCompleted);
     CHECK_EQ(value(), 3);
-    check_error(run("increase", 0), MTLCommandBufferErrorInternal, "Internal Error: fault injected by");
+    id<MTLSharedEvent> event = [msl.device newSharedEvent];
+    id<MTLCommandBuffer> commands = [msl.queue commandBuffer];
+    encode(commands, "increase");
+    [commands encodeSignalEvent:event value:1];
+    [commands commit];
+    [commands waitUntilCompleted];
+    check_error(commands, MTLCommandBufferErrorInternal, "Internal Error: fault injected by");
     CHECK_EQ(value(), 3);
+    CHECK_EQ([event signaledValue], 1);
+    [event release];
 }
 
 static void encoder_states(void)
@@ -81,8 +90,9 @@ static void encoder_states(void)
     CHECK_HAS([[[bad error] localizedDescription] UTF8String], "stray");
     CHECK_EQ(value(), before + 1); // the encoder before it ran, the one behind it did not
     NSArray *infos = [[[bad error] userInfo] objectForKey:MTLCommandBufferEncoderInfoErrorKey];
-    CHECK_EQ([infos count], 3);
-    for (NSUInteger i = 0; i < [infos count]; i++) {
+    if (!CHECK_EQ([infos count], 3))
+        return;
+    for (NSUInteger i = 0; i < 3; i++) {
         id<MTLCommandBufferEncoderInfo> info = [infos objectAtIndex:i];
         CHECK_EQ([info errorState], states[i]);
         CHECK_STR([[info description] UTF8String], names[i]);
@@ -165,7 +175,7 @@ int main(void)
     setenv("SOFTMETAL_VALIDATE", "1", 1); // without it a bad access ends the process
     msl_start();
     msl_source(source);
-    memory = [msl.device newBufferWithLength:64 options:0];
+    memory = [msl.device newBufferWithLength:BYTES options:0];
     injected();
     encoder_states();
     fails_alone();

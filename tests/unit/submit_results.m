@@ -88,6 +88,7 @@ static void serial_and_concurrent(void)
         [encoder endEncoding];
         submit_finish(commands);
         CHECK_EQ((unsigned)words()[0], submit_mixed(20));
+        CHECK_EQ([encoder dispatchType], type); // the encoder may outlive what it recorded
     }
     MTLComputePassDescriptor *pass = [MTLComputePassDescriptor computePassDescriptor];
     [pass setDispatchType:MTLDispatchTypeConcurrent];
@@ -146,7 +147,7 @@ static void execute(id<MTLCommandBuffer> commands, id<MTLIndirectCommandBuffer> 
 {
     id<MTLComputeCommandEncoder> encoder = [commands computeCommandEncoder];
     [encoder setComputePipelineState:submit_pipeline("increase")];
-    [encoder useResource:memory usage:MTLResourceUsageRead | MTLResourceUsageWrite];
+    [encoder useResource:memory usage:MTLResourceUsageWrite];
     [encoder executeCommandsInBuffer:icb withRange:range];
     [encoder endEncoding];
 }

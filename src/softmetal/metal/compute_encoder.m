@@ -15,13 +15,13 @@ enum { MAX_BYTES = 4096, THREADGROUP_ALIGNMENT = 16 };
 {
     self = [super initWithBuffer:buffer type:SM_ENCODER_COMPUTE];
     if (self)
-        _record->dispatch_type = type;
+        _record->dispatch_type = _dispatch_type = type;
     return self;
 }
 
 - (MTLDispatchType)dispatchType
 {
-    return _record->dispatch_type;
+    return _dispatch_type;
 }
 
 - (void)setComputePipelineState:(id<MTLComputePipelineState>)state

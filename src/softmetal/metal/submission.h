@@ -174,6 +174,7 @@ static inline bool sm_range_fits(NSUInteger offset, NSUInteger size, NSUInteger 
 
 @interface SMGPUComputeEncoder : _SMCommandEncoder<MTLComputeCommandEncoder> {
   @protected
+    MTLDispatchType _dispatch_type; // as in the record, which goes when the buffer has run
     sm_pipeline_use *_pipeline;
     const sm_bindings *_bindings; // of the last dispatch; NULL when something was bound since
     uint32_t _buffer_mask, _threadgroup_mask;
