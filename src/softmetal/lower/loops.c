@@ -176,10 +176,12 @@ static bool is_private(LLVMValueRef pointer)
     return LLVMIsAAllocaInst(pointer) != NULL;
 }
 
-// A few neighbours per lane, as in float4, are taken apart by LLVM and count as side by side.
+// A few neighbours per lane, as in float4, are taken apart by LLVM and count as side by side; taking apart
+// half4 costs more than it brings.
 static bool is_near(int stride, uint64_t size)
 {
-    return stride != STRIDE_UNKNOWN && (uint64_t)abs(stride) <= NEIGHBOURS * size;
+    uint64_t reach = size < 4 ? size : NEIGHBOURS * size;
+    return stride != STRIDE_UNKNOWN && (uint64_t)abs(stride) <= reach;
 }
 
 static void look_at(const lower_uniform *u, const lower_cfg *cfg, uint32_t header, LLVMValueRef i,
