@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-# shows: random kernels with nested ifs, loops, break, continue, early returns, simd operations and barriers give
-# shows: what a lane-mask interpreter gives, for several group shapes
+# shows: random kernels with nested branches, loops, simd operations and barriers give what a lane-mask interpreter gives
 # timeout: 900
 """Each kernel is made twice from one tree: as MSL text, and as a walk over it that keeps a mask of active lanes, as a
 GPU does. All arithmetic is on 32-bit unsigned integers, so the answers must be equal to the bit. SEEDS=n sets how many
