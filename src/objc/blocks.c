@@ -8,12 +8,9 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-extern void *_NSConcreteStackBlock[32];
-extern void *_Block_copy(const void *block);
-extern void _Block_release(const void *block);
-
 enum {
     BLOCK_HAS_COPY_DISPOSE = 1 << 25,
+    BLOCK_IS_GLOBAL = 1 << 28,
     // GNUstep Base 1.28 exports a _Block_copy of its own that copies only blocks with this bit; without it
     // the block would stay on its maker's stack. The other runtimes do not branch on it.
     BLOCK_HAS_DESCRIPTOR = 1 << 29,
@@ -95,7 +92,7 @@ static const block_descriptor memory_descriptor = DESCRIPTOR("v24@?0^v8Q16");
 
 static void *copy_to_heap(const block *literal)
 {
-    void *copied = _Block_copy(literal);
+    void *copied = mt_objc_blocks()->copy(literal);
     if (copied && copied != literal)
         return copied;
     free(literal->state); // no memory, or a runtime that left the block on the stack
@@ -105,14 +102,15 @@ static void *copy_to_heap(const block *literal)
 static void *make(const block_descriptor *descriptor, void (*invoke)(void), void (*call)(void), void *context,
                   mt_objc_drop drop)
 {
-    block_state *state = malloc(sizeof *state);
+    const struct mt_objc_block_runtime *blocks = mt_objc_blocks();
+    block_state *state = blocks ? malloc(sizeof *state) : NULL;
     if (!state)
         return NULL;
     atomic_init(&state->copies, 0);
     state->context = context;
     state->drop = drop;
     block literal = {
-        .isa = _NSConcreteStackBlock,
+        .isa = blocks->stack_class,
         .flags = BLOCK_FLAGS,
         .invoke = invoke,
         .descriptor = descriptor,
@@ -147,5 +145,37 @@ void *mt_objc_block_memory(mt_objc_on_memory call, void *context, mt_objc_drop d
 void mt_objc_block_release(void *made)
 {
     if (made)
-        _Block_release(made);
+        mt_objc_blocks()->release(made);
+}
+
+void *mt_objc_block_copy(const void *program_block)
+{
+    const struct mt_objc_block_runtime *blocks = mt_objc_blocks();
+    return program_block && blocks ? blocks->copy(program_block) : NULL;
+}
+
+void mt_objc_block_call_result(void *program_block, id object, id error)
+{
+    ((void (*)(void *, id, id))((block *)program_block)->invoke)(program_block, object, error);
+}
+
+// ---- blocks that stay where they are ----
+static const struct { // without the helpers that BLOCK_HAS_COPY_DISPOSE stands for
+    unsigned long reserved, size;
+    const char *signature;
+} fixed_descriptor = {.size = sizeof(struct mt_objc_fixed_block), .signature = "v16@?0@8"};
+
+bool mt_objc_fixed_block(struct mt_objc_fixed_block *fixed,
+                         void (*invoke)(struct mt_objc_fixed_block *block, id object))
+{
+    const struct mt_objc_block_runtime *blocks = mt_objc_blocks();
+    if (!blocks)
+        return false;
+    *fixed = (struct mt_objc_fixed_block){
+        .isa = blocks->global_class,
+        .flags = BLOCK_IS_GLOBAL | (BLOCK_FLAGS & ~BLOCK_HAS_COPY_DISPOSE),
+        .invoke = invoke,
+        .descriptor = &fixed_descriptor,
+    };
+    return true;
 }

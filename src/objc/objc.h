@@ -34,7 +34,7 @@ typedef void (*mt_objc_imp)(void);
 
 // ---- one implementation per runtime ----
 // False where no Objective-C runtime is in the process (Linux without libobjc): then nothing else may be
-// called.
+// called. Asked again after one was loaded it says true.
 bool mt_objc_available(void);
 SEL mt_objc_selector(const char *name);
 Class mt_objc_class(const char *name); // NULL when there is no such class
@@ -49,6 +49,27 @@ void mt_objc_pool_pop(void *pool);
 id mt_objc_retain(id object); // returns its argument; nil is allowed in all three
 void mt_objc_release(id object);
 id mt_objc_autorelease(id object);
+
+// ---- classes and their methods, for those who replace some ----
+Class mt_objc_superclass(Class cls); // NULL above the root
+// The method that instances of `cls` answer `selector` with, own or inherited. Runs no +initialize.
+struct mt_objc_method {
+    mt_objc_imp imp;
+    const char *types; // encoding, the runtime's own text
+    bool inherited;    // not defined by `cls` itself
+};
+bool mt_objc_method(Class cls, SEL selector, struct mt_objc_method *method);
+// Gives this very class a method, in place of its own or of an inherited one; ancestors and siblings keep
+// theirs.
+bool mt_objc_override(Class cls, SEL selector, mt_objc_imp imp, const char *types);
+
+// ---- what blocks are made with; NULL where no block runtime is in the process ----
+struct mt_objc_block_runtime {
+    void *stack_class, *global_class; // the isa of a block on the stack, of one that is never copied
+    void *(*copy)(const void *block);
+    void (*release)(const void *block);
+};
+const struct mt_objc_block_runtime *mt_objc_blocks(void);
 
 // ---- common.c ----
 id mt_objc_new(
@@ -82,5 +103,20 @@ void *mt_objc_block_result(mt_objc_on_result call, void *context, mt_objc_drop d
 void *mt_objc_block_value(mt_objc_on_value call, void *context, mt_objc_drop drop);   // notifyListener:
 void *mt_objc_block_memory(mt_objc_on_memory call, void *context, mt_objc_drop drop); // deallocator:
 void mt_objc_block_release(void *block);
+// A block of the program kept for later; NULL gives NULL. Released with mt_objc_block_release.
+void *mt_objc_block_copy(const void *block);
+// Calls a program's block of the form void (^)(id, id).
+void mt_objc_block_call_result(void *block, id object, id error);
+
+// A block in memory that its owner keeps for as long as it may be called: copies are the block itself, so it
+// costs no allocation. Of the form void (^)(id).
+struct mt_objc_fixed_block {
+    void *isa;
+    int flags, reserved;
+    void (*invoke)(struct mt_objc_fixed_block *block, id object);
+    const void *descriptor;
+};
+bool mt_objc_fixed_block(struct mt_objc_fixed_block *block,
+                         void (*invoke)(struct mt_objc_fixed_block *block, id object));
 
 #endif

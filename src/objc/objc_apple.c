@@ -24,6 +24,19 @@ extern id objc_retain(id object);
 extern void objc_release(id object);
 extern id objc_autorelease(id object);
 
+struct objc_method;
+extern Class class_getSuperclass(Class cls);
+extern struct objc_method *class_getInstanceMethod(Class cls, SEL selector);
+extern mt_objc_imp method_getImplementation(struct objc_method *method);
+extern mt_objc_imp method_setImplementation(struct objc_method *method, mt_objc_imp imp);
+extern const char *method_getTypeEncoding(struct objc_method *method);
+extern signed char class_addMethod(Class cls, SEL selector, mt_objc_imp imp, const char *types);
+
+extern void *_NSConcreteStackBlock[32];
+extern void *_NSConcreteGlobalBlock[32];
+extern void *_Block_copy(const void *block);
+extern void _Block_release(const void *block);
+
 bool mt_objc_available(void)
 {
     return true;
@@ -92,6 +105,38 @@ void mt_objc_release(id object)
 id mt_objc_autorelease(id object)
 {
     return objc_autorelease(object);
+}
+
+Class mt_objc_superclass(Class cls)
+{
+    return class_getSuperclass(cls);
+}
+
+bool mt_objc_method(Class cls, SEL selector, struct mt_objc_method *method)
+{
+    struct objc_method *found = class_getInstanceMethod(cls, selector);
+    if (!found)
+        return false;
+    Class parent = class_getSuperclass(cls);
+    method->imp = method_getImplementation(found);
+    method->types = method_getTypeEncoding(found);
+    method->inherited = parent && class_getInstanceMethod(parent, selector) == found;
+    return true;
+}
+
+bool mt_objc_override(Class cls, SEL selector, mt_objc_imp imp, const char *types)
+{
+    if (class_addMethod(cls, selector, imp, types))
+        return true;
+    struct objc_method *own = class_getInstanceMethod(cls, selector);
+    return own && method_setImplementation(own, imp);
+}
+
+const struct mt_objc_block_runtime *mt_objc_blocks(void)
+{
+    static const struct mt_objc_block_runtime runtime = {_NSConcreteStackBlock, _NSConcreteGlobalBlock,
+                                                         _Block_copy, _Block_release};
+    return &runtime;
 }
 
 #endif

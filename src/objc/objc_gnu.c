@@ -1,16 +1,32 @@
 // SPDX-License-Identifier: MIT
 // The Objective-C contract on GCC's libobjc and GNUstep Base (Linux). Compiled only there.
-// libobjc is referenced weakly, so that a library that uses this file can be put into a process without
-// Objective-C and find out, instead of keeping the process from starting.
+// The runtime's functions are looked up when first asked for: a library that uses this file can be put into a
+// process without Objective-C and find out, instead of keeping it from starting, and also reaches a runtime
+// that the process loads later, out of the global scope.
+#define _GNU_SOURCE
 #include "objc/objc.h"
 
 #ifndef __APPLE__
 
-#define WEAK __attribute__((weak))
-extern SEL sel_registerName(const char *name) WEAK;
-extern Class objc_getClass(const char *name) WEAK;
-extern const char *class_getName(Class cls) WEAK;
-extern mt_objc_imp objc_msg_lookup(id receiver, SEL selector) WEAK;
+#include <dlfcn.h>
+#include <stdatomic.h>
+
+struct objc_method; // libobjc's own
+struct runtime {
+    SEL (*register_selector)(const char *);
+    Class (*get_class)(const char *);
+    const char *(*class_name)(Class);
+    Class (*superclass)(Class);
+    mt_objc_imp (*msg_lookup)(id, SEL);
+    struct objc_method *(*instance_method)(Class, SEL);
+    mt_objc_imp (*implementation)(struct objc_method *);
+    mt_objc_imp (*set_implementation)(struct objc_method *, mt_objc_imp);
+    const char *(*type_encoding)(struct objc_method *);
+    unsigned char (*add_method)(Class, SEL, mt_objc_imp, const char *);
+};
+static struct runtime runtime;
+static struct mt_objc_block_runtime blocks;
+static atomic_bool runtime_found, blocks_found;
 
 // libobjc keeps the class as the first word of an object. object_getClass is an inline function of its
 // header.
@@ -18,19 +34,72 @@ struct objc_object {
     Class class_pointer;
 };
 
+// The global scope first, then a library that is loaded without being in it.
+static void *find(const char *library, const char *name)
+{
+    void *address = dlsym(RTLD_DEFAULT, name);
+    if (address)
+        return address;
+    void *loaded = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
+    if (!loaded)
+        return NULL;
+    address = dlsym(loaded, name);
+    dlclose(loaded);
+    return address;
+}
+
+// Two threads may do this at once: both store the same.
+static bool find_runtime(void)
+{
+    static const struct {
+        const char *name;
+        size_t offset;
+    } wanted[] = {
+        {"sel_registerName", offsetof(struct runtime, register_selector)},
+        {"objc_getClass", offsetof(struct runtime, get_class)},
+        {"class_getName", offsetof(struct runtime, class_name)},
+        {"class_getSuperclass", offsetof(struct runtime, superclass)},
+        {"objc_msg_lookup", offsetof(struct runtime, msg_lookup)},
+        {"class_getInstanceMethod", offsetof(struct runtime, instance_method)},
+        {"method_getImplementation", offsetof(struct runtime, implementation)},
+        {"method_setImplementation", offsetof(struct runtime, set_implementation)},
+        {"method_getTypeEncoding", offsetof(struct runtime, type_encoding)},
+        {"class_addMethod", offsetof(struct runtime, add_method)},
+    };
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        void *address = find("libobjc.so.4", wanted[i].name);
+        if (!address)
+            return false;
+        __atomic_store_n((void **)(void *)((char *)&runtime + wanted[i].offset), address, __ATOMIC_RELAXED);
+    }
+    return true;
+}
+
 bool mt_objc_available(void)
 {
-    return sel_registerName && objc_getClass && class_getName && objc_msg_lookup;
+    if (atomic_load_explicit(&runtime_found, memory_order_acquire))
+        return true;
+    if (!find_runtime())
+        return false;
+    atomic_store_explicit(&runtime_found, true, memory_order_release);
+    return true;
+}
+
+static const struct runtime *rt(void)
+{
+    if (__builtin_expect(!atomic_load_explicit(&runtime_found, memory_order_acquire), 0))
+        mt_objc_available();
+    return &runtime;
 }
 
 SEL mt_objc_selector(const char *name)
 {
-    return sel_registerName(name);
+    return rt()->register_selector(name);
 }
 
 Class mt_objc_class(const char *name)
 {
-    return objc_getClass(name);
+    return rt()->get_class(name);
 }
 
 Class mt_objc_class_of(id object)
@@ -40,31 +109,31 @@ Class mt_objc_class_of(id object)
 
 const char *mt_objc_class_name(id object)
 {
-    return object ? class_getName(object->class_pointer) : "nil";
+    return object ? rt()->class_name(object->class_pointer) : "nil";
 }
 
 mt_objc_imp mt_objc_lookup(id receiver, SEL selector)
 {
-    return objc_msg_lookup(receiver, selector);
+    return rt()->msg_lookup(receiver, selector);
 }
 
 mt_objc_imp mt_objc_lookup_struct(id receiver, SEL selector)
 {
-    return objc_msg_lookup(receiver, selector);
+    return rt()->msg_lookup(receiver, selector);
 }
 
 static id send_plain(id receiver, const char *name)
 {
     if (!receiver)
         return NULL;
-    SEL selector = sel_registerName(name);
-    return ((id(*)(id, SEL))objc_msg_lookup(receiver, selector))(receiver, selector);
+    SEL selector = rt()->register_selector(name);
+    return ((id(*)(id, SEL))rt()->msg_lookup(receiver, selector))(receiver, selector);
 }
 
 // libobjc has no pool functions: the pool is an object, popped by releasing it.
 void *mt_objc_pool_push(void)
 {
-    return send_plain(send_plain((id)objc_getClass("NSAutoreleasePool"), "alloc"), "init");
+    return send_plain(send_plain((id)rt()->get_class("NSAutoreleasePool"), "alloc"), "init");
 }
 
 void mt_objc_pool_pop(void *pool)
@@ -85,6 +154,56 @@ void mt_objc_release(id object)
 id mt_objc_autorelease(id object)
 {
     return send_plain(object, "autorelease");
+}
+
+// ---- classes and their methods ----
+Class mt_objc_superclass(Class cls)
+{
+    return rt()->superclass(cls);
+}
+
+bool mt_objc_method(Class cls, SEL selector, struct mt_objc_method *method)
+{
+    struct objc_method *found = rt()->instance_method(cls, selector);
+    if (!found)
+        return false;
+    Class parent = rt()->superclass(cls);
+    method->imp = rt()->implementation(found);
+    method->types = rt()->type_encoding(found);
+    method->inherited = parent && rt()->instance_method(parent, selector) == found;
+    return true;
+}
+
+// class_replaceMethod of libobjc would change an inherited method in the ancestor.
+bool mt_objc_override(Class cls, SEL selector, mt_objc_imp imp, const char *types)
+{
+    if (rt()->add_method(cls, selector, imp, types))
+        return true;
+    struct objc_method *own = rt()->instance_method(cls, selector);
+    return own && rt()->set_implementation(own, imp);
+}
+
+// ---- blocks ----
+// softmetal's own come first: those of GNUstep Base 1.28 leave clang's blocks on the stack.
+const struct mt_objc_block_runtime *mt_objc_blocks(void)
+{
+    if (atomic_load_explicit(&blocks_found, memory_order_acquire))
+        return &blocks;
+    struct mt_objc_block_runtime found = {
+        .stack_class = find("libMetal.so.1", "_NSConcreteStackBlock"),
+        .global_class = find("libMetal.so.1", "_NSConcreteGlobalBlock"),
+    };
+    void *copy = find("libMetal.so.1", "_Block_copy"), *release = find("libMetal.so.1", "_Block_release");
+    if (!found.stack_class || !found.global_class || !copy || !release)
+        return NULL;
+    *(void **)(void *)&found.copy = copy;
+    *(void **)(void *)&found.release = release;
+    __atomic_store(&blocks.stack_class, &found.stack_class, __ATOMIC_RELAXED);
+    __atomic_store(&blocks.global_class, &found.global_class, __ATOMIC_RELAXED);
+    __atomic_store(&blocks.copy, &found.copy, __ATOMIC_RELAXED);
+    __atomic_store(&blocks.release, &found.release, __ATOMIC_RELAXED);
+    atomic_store_explicit(&blocks_found, true, memory_order_release);
+    return &blocks;
 }
 
 #endif

@@ -39,14 +39,19 @@ extern const size_t mt_option_count;
 
 void mt_options_defaults(struct mt_options *options);
 // Sets one option by its variable's name or its flag's (without dashes). 0; -ENOENT: no such option; -EINVAL:
-// bad value. `error` says what is wrong and names the nearest right one: one line, no full stop.
+// bad value. `error` says what is wrong and names the nearest right one: one line, no full stop. An empty
+// value is the default.
 int mt_options_set(struct mt_options *options, const char *name, const char *value, char *error, size_t size);
 // All variables METALTAP_* of an environment. Calls `problem` once for each that is unknown or bad; those are
-// left at their defaults. METALTAP_RUN is passed over: the tap sets it itself.
+// left at their defaults. METALTAP_RUN (set by the launcher) and METALTAP_LIBRARY (read by it) are passed
+// over.
 void mt_options_from_environment(struct mt_options *options, char *const *environment,
                                  void (*problem)(void *context, const char *text), void *context);
-// Expands %p, %n, %%; -ENAMETOOLONG, or -EINVAL for another letter.
+// Expands %p, %n (the last part of `program`), %%; -ENAMETOOLONG, or -EINVAL for another letter.
 int mt_options_expand_path(const char *pattern, uint32_t pid, const char *program, char *path, size_t size);
+// Where a process records, still with its %: the spool's own pattern, or the report's with .mtap in place of
+// .json (behind it, if it has another ending). -ENOENT if neither is set, -ENAMETOOLONG.
+int mt_options_spool_pattern(const struct mt_options *options, char *pattern, size_t size);
 // Shell-like: * ? [a-z] and nothing else.
 bool mt_options_glob(const char *pattern, const char *text);
 

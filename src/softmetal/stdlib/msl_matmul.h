@@ -395,14 +395,19 @@ inline void __sm_reduce_lines(const __sm::cooperative_tensor<T, E, Matrix> &from
                               __sm::cooperative_tensor<T, F, __sm::__sm_reduced<Matrix, ByRow>> &to,
                               reduction_operation what, T identity)
 {
+    using lines = __sm::__sm_reduced<Matrix, ByRow>;
     const ushort distances[] = {ByRow ? 1 : 2, ByRow ? 8 : 4, ByRow ? 0 : 16};
     bool sum = what == reduction_operation::sum;
+#pragma clang loop unroll(full)
     for (int i = 0; i < to.get_capacity(); i++)
         to[i] = sum ? (T)0 : identity;
+#pragma clang loop unroll(full)
     for (int i = 0; i < from.get_capacity(); i++)
         if (from.is_valid_element(i))
-            to[to.layout::of(i)] = __sm_combine(what, to[to.layout::of(i)], from[i]);
+            to[lines::of(i)] = __sm_combine(what, to[lines::of(i)], from[i]);
+#pragma clang loop unroll(full)
     for (int i = 0; i < to.get_capacity(); i++) {
+#pragma clang loop unroll(full)
         for (int d = 0; d < (ByRow ? 2 : 3); d++)
             to[i] = __sm_combine(what, to[i], metal::simd_shuffle_xor(to[i], distances[d]));
         to[i] = sum ? (T)(to[i] + identity) : to[i];

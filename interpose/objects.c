@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT
+// The table of objects: chains in buckets, changed under a lock, walked without one. Entries are recycled by
+// kind, so a walker may step from one chain into another; it then finds nothing and looks again under the
+// lock. What it finds is right: nobody takes an object away that the program is using.
+#include "objects.h"
+#include "os/os.h"
+#include "tap.h"
+
+#include <sched.h>
+#include <string.h>
+
+enum { BUCKETS = 8192, LOCKS = 64, WALK_LIMIT = 64, ARENA_BYTES = 256 * 1024 };
+
+static const size_t entry_bytes[MT_KINDS] = {
+    [MT_KIND_DEVICE] = sizeof(struct mt_device_entry),
+    [MT_KIND_QUEUE] = sizeof(struct mt_queue_entry),
+    [MT_KIND_COMMAND_BUFFER] = sizeof(struct mt_cb_entry),
+    [MT_KIND_ENCODER] = sizeof(struct mt_encoder_entry),
+    [MT_KIND_LIBRARY] = sizeof(struct mt_library_entry),
+    [MT_KIND_FUNCTION] = sizeof(struct mt_function_entry),
+    [MT_KIND_PIPELINE] = sizeof(struct mt_pipeline_entry),
+    [MT_KIND_MEMORY] = sizeof(struct mt_memory_entry),
+    [MT_KIND_CONSTANTS] = sizeof(struct mt_constants_entry),
+};
+
+static struct {
+    struct mt_object *buckets[BUCKETS];
+    mt_lock locks[LOCKS];
+    struct {
+        mt_lock lock;
+        struct mt_object *free;
+        struct mt_link *all; // every entry there ever was
+    } kinds[MT_KINDS];
+    struct {
+        mt_lock lock;
+        char *next, *end;
+    } arena;
+} table;
+
+// In front of each entry: the list of all of its kind.
+struct mt_link {
+    struct mt_link *next;
+    uint64_t reserved; // keeps entries at 16 bytes
+};
+
+// ---- memory ----
+void mt_lock_slow(mt_lock *lock)
+{
+    do {
+        for (int i = 0; i < 100 && __atomic_load_n(&lock->taken, __ATOMIC_RELAXED); i++)
+            __asm__ volatile("" ::: "memory");
+        if (__atomic_load_n(&lock->taken, __ATOMIC_RELAXED))
+            sched_yield();
+    } while (__atomic_exchange_n(&lock->taken, 1, __ATOMIC_ACQUIRE));
+}
+
+void *mt_arena(size_t bytes)
+{
+    bytes = (bytes + 15) & ~(size_t)15;
+    void *memory = NULL;
+    if (bytes > ARENA_BYTES / 4)
+        return mt_os_map_memory(bytes, &memory) ? NULL : memory;
+    mt_lock_take(&table.arena.lock);
+    if ((size_t)(table.arena.end - table.arena.next) < bytes && !mt_os_map_memory(ARENA_BYTES, &memory)) {
+        table.arena.next = memory;
+        table.arena.end = table.arena.next + ARENA_BYTES;
+    }
+    memory = NULL;
+    if ((size_t)(table.arena.end - table.arena.next) >= bytes) {
+        memory = table.arena.next;
+        table.arena.next += bytes;
+    }
+    mt_lock_drop(&table.arena.lock);
+    return memory;
+}
+
+static struct mt_object *new_entry(enum mt_kind kind)
+{
+    struct mt_link *link = mt_arena(sizeof *link + entry_bytes[kind]);
+    if (!link)
+        return NULL;
+    mt_lock_take(&table.kinds[kind].lock);
+    link->next = table.kinds[kind].all;
+    __atomic_store_n(&table.kinds[kind].all, link, __ATOMIC_RELEASE);
+    mt_lock_drop(&table.kinds[kind].lock);
+    return (struct mt_object *)(link + 1);
+}
+
+static struct mt_object *take_entry(enum mt_kind kind)
+{
+    mt_lock_take(&table.kinds[kind].lock);
+    struct mt_object *entry = table.kinds[kind].free;
+    if (entry)
+        table.kinds[kind].free = entry->next;
+    mt_lock_drop(&table.kinds[kind].lock);
+    return entry ? entry : new_entry(kind);
+}
+
+void mt_objects_recycle(struct mt_object *entry)
+{
+    enum mt_kind kind = (enum mt_kind)entry->kind;
+    mt_lock_take(&table.kinds[kind].lock);
+    __atomic_store_n(&entry->next, table.kinds[kind].free, __ATOMIC_RELAXED);
+    table.kinds[kind].free = entry;
+    mt_lock_drop(&table.kinds[kind].lock);
+}
+
+// ---- the table ----
+static unsigned bucket_of(id object)
+{
+    return (unsigned)(((uintptr_t)object >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 40) % BUCKETS;
+}
+
+static struct mt_object *walk(unsigned bucket, enum mt_kind kind, id object, int limit)
+{
+    struct mt_object *entry = __atomic_load_n(&table.buckets[bucket], __ATOMIC_ACQUIRE);
+    for (; entry && limit; limit--) {
+        if (__atomic_load_n(&entry->object, __ATOMIC_RELAXED) == object &&
+            __atomic_load_n(&entry->kind, __ATOMIC_RELAXED) == (uint32_t)kind)
+            return entry;
+        entry = __atomic_load_n(&entry->next, __ATOMIC_ACQUIRE);
+    }
+    return NULL;
+}
+
+void *mt_objects_find(enum mt_kind kind, id object)
+{
+    unsigned bucket = bucket_of(object);
+    struct mt_object *entry = walk(bucket, kind, object, WALK_LIMIT);
+    if (__builtin_expect(entry != NULL, 1))
+        return entry;
+    mt_lock_take(&table.locks[bucket % LOCKS]);
+    entry = walk(bucket, kind, object, -1);
+    mt_lock_drop(&table.locks[bucket % LOCKS]);
+    return entry;
+}
+
+static void link_entry(struct mt_object *entry, unsigned bucket, enum mt_kind kind, id object)
+{
+    __atomic_store_n(&entry->kind, (uint32_t)kind, __ATOMIC_RELAXED);
+    __atomic_store_n(&entry->next, table.buckets[bucket], __ATOMIC_RELAXED);
+    __atomic_store_n(&entry->object, object, __ATOMIC_RELAXED);
+    __atomic_store_n(&table.buckets[bucket], entry, __ATOMIC_RELEASE);
+}
+
+static void clear_body(struct mt_object *entry, enum mt_kind kind)
+{
+    memset(entry + 1, 0, entry_bytes[kind] - sizeof *entry);
+    entry->id = 0;
+}
+
+void *mt_objects_add(enum mt_kind kind, id object, bool *taken_over)
+{
+    unsigned bucket = bucket_of(object);
+    struct mt_object *fresh = take_entry(kind);
+    if (fresh)
+        clear_body(fresh, kind);
+    mt_lock_take(&table.locks[bucket % LOCKS]);
+    struct mt_object *old = walk(bucket, kind, object, -1);
+    if (!old && fresh)
+        link_entry(fresh, bucket, kind, object);
+    mt_lock_drop(&table.locks[bucket % LOCKS]);
+    if (taken_over)
+        *taken_over = old != NULL;
+    if (!old)
+        return fresh;
+    if (fresh) {
+        fresh->kind = (uint32_t)kind;
+        mt_objects_recycle(fresh);
+    }
+    return old;
+}
+
+void mt_objects_remove(struct mt_object *entry)
+{
+    unsigned bucket = bucket_of(entry->object);
+    mt_lock_take(&table.locks[bucket % LOCKS]);
+    struct mt_object **place = &table.buckets[bucket];
+    while (*place && *place != entry)
+        place = &(*place)->next;
+    if (*place)
+        __atomic_store_n(place, entry->next, __ATOMIC_RELEASE);
+    __atomic_store_n(&entry->object, NULL, __ATOMIC_RELAXED);
+    mt_lock_drop(&table.locks[bucket % LOCKS]);
+}
+
+void mt_objects_each(enum mt_kind kind, void (*visit)(void *context, struct mt_object *entry), void *context)
+{
+    struct mt_link *link = __atomic_load_n(&table.kinds[kind].all, __ATOMIC_ACQUIRE);
+    for (; link; link = link->next) {
+        struct mt_object *entry = (struct mt_object *)(link + 1);
+        if (__atomic_load_n(&entry->object, __ATOMIC_RELAXED))
+            visit(context, entry);
+    }
+}

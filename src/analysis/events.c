@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: MIT
+// The callbacks of the analysis's pass over a run. Each adds to the statistics in place; the first failure is
+// kept and ends the counting of what needs memory. Must never keep a pointer to an event.
+#include "analysis/analysis.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static void note_time(struct mt_analysis *analysis, int64_t time_ns)
+{
+    if (time_ns > analysis->last_ns) // MT_NO_TIME is the smallest number there is
+        analysis->last_ns = time_ns;
+}
+
+static void keep_error(struct mt_analysis *analysis, int error)
+{
+    if (error && !analysis->error)
+        analysis->error = error;
+}
+
+static void add_sample(struct mt_analysis *analysis, struct mt_samples *samples, uint64_t value)
+{
+    keep_error(analysis, mt_samples_add(samples, value));
+}
+
+static bool both_known(int64_t begin_ns, int64_t end_ns)
+{
+    return begin_ns != MT_NO_TIME && end_ns != MT_NO_TIME;
+}
+
+// From one moment to a later one. The moments may come from two clocks, so the later one can seem earlier.
+static void add_between(struct mt_analysis *analysis, struct mt_samples *samples, int64_t begin_ns,
+                        int64_t end_ns)
+{
+    if (!both_known(begin_ns, end_ns))
+        return;
+    if (end_ns < begin_ns)
+        analysis->counts.backward_times++;
+    else
+        add_sample(analysis, samples, (uint64_t)(end_ns - begin_ns));
+}
+
+// ---- dispatches: the callback that counts for speed ----
+enum mt_dispatch_form mt_dispatch_form_of(const struct mt_dispatch *dispatch)
+{
+    if (dispatch->form == MT_REC_DISPATCH_INDIRECT)
+        return MT_FORM_INDIRECT;
+    return dispatch->form == MT_REC_DISPATCH_THREADS ? MT_FORM_THREADS : MT_FORM_THREADGROUPS;
+}
+
+static uint64_t multiply(uint64_t a, uint64_t b)
+{
+    uint64_t product;
+    return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+}
+
+static void note_shape(struct mt_kernel *kernel, const struct mt_dispatch *dispatch, bool in_groups)
+{
+    struct mt_shape shape;
+    for (int i = 0; i < 3; i++) {
+        shape.threadgroup[i] = dispatch->threadgroup[i];
+        shape.threads[i] =
+            in_groups ? multiply(dispatch->grid[i], dispatch->threadgroup[i]) : dispatch->grid[i];
+    }
+    shape.volume = multiply(multiply(shape.threads[0], shape.threads[1]), shape.threads[2]);
+    bool first = kernel->forms[MT_FORM_THREADGROUPS] + kernel->forms[MT_FORM_THREADS] == 1;
+    if (first || shape.volume < kernel->smallest.volume)
+        kernel->smallest = shape;
+    if (first || shape.volume > kernel->largest.volume)
+        kernel->largest = shape;
+}
+
+static void on_dispatch(void *context, const struct mt_model *model, const struct mt_dispatch *it)
+{
+    (void)model;
+    struct mt_analysis *analysis = context;
+    uint32_t number = analysis->kernel_count - 1;
+    if (it->pipeline && it->pipeline < analysis->pipeline_count)
+        number = analysis->pipeline_kernel[it->pipeline];
+    struct mt_kernel *kernel = &analysis->kernels[number];
+    enum mt_dispatch_form form = mt_dispatch_form_of(it);
+    if (!kernel->dispatches++)
+        kernel->first_ns = it->time_ns;
+    kernel->last_ns = it->time_ns;
+    kernel->forms[form]++;
+    if (form != MT_FORM_INDIRECT)
+        note_shape(kernel, it, form == MT_FORM_THREADGROUPS);
+    if (it->threadgroup_memory_bytes > kernel->threadgroup_memory_bytes)
+        kernel->threadgroup_memory_bytes = it->threadgroup_memory_bytes;
+    if (it->command_buffer)
+        keep_error(analysis, mt_contents_dispatch(&analysis->contents, it->command_buffer, number));
+    note_time(analysis, it->time_ns);
+}
+
+// ---- command buffers ----
+static void grow_labels(struct mt_analysis *analysis)
+{
+    uint32_t room = analysis->label_room ? analysis->label_room * 2 : 16;
+    struct mt_label *labels = realloc(analysis->labels, room * sizeof(*labels));
+    if (!labels) {
+        keep_error(analysis, -ENOMEM);
+        return;
+    }
+    analysis->labels = labels;
+    analysis->label_room = room;
+}
+
+static struct mt_label *label_of(struct mt_analysis *analysis, struct mt_text name)
+{
+    struct mt_text none = {0};
+    int error = 0;
+    uint32_t number = mt_names_number(&analysis->label_names, name, none, MT_ANALYSIS_MAX_LABELS, &error);
+    keep_error(analysis, error);
+    if (number == MT_NO_NAME)
+        return &analysis->other_labels;
+    if (number == analysis->label_count) {
+        if (analysis->label_count == analysis->label_room)
+            grow_labels(analysis);
+        if (analysis->label_count == analysis->label_room)
+            return &analysis->other_labels;
+        analysis->labels[analysis->label_count++] = (struct mt_label){.name = name};
+    }
+    return number < analysis->label_count ? &analysis->labels[number] : &analysis->other_labels;
+}
+
+static void count_command_buffer(struct mt_analysis *analysis, const struct mt_command_buffer *it)
+{
+    struct mt_analysis_counts *counts = &analysis->counts;
+    counts->command_buffers++;
+    counts->cb_ends[it->end]++;
+    counts->handlers += it->handlers;
+    counts->presents += it->presents;
+    counts->event_waits += it->event_waits;
+    counts->event_signals += it->event_signals;
+    counts->captured += (it->flags & MT_CB_CAPTURED) != 0;
+    const int64_t times[] = {it->create_ns, it->commit_ns, it->gpu_end_ns, it->completed_ns};
+    for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
+        note_time(analysis, times[i]);
+}
+
+// A kernel's own time is that of a command buffer with nothing else in it.
+static void add_kernel_time(struct mt_analysis *analysis, const struct mt_command_buffer *it,
+                            const struct mt_content *content, uint64_t gpu_ns)
+{
+    bool alone = content->kernel != MT_KERNEL_MIXED && content->dispatches == it->dispatches && !it->blits &&
+                 !it->executes && !it->presents && !it->event_waits;
+    bool whole = it->end == MT_CB_COMPLETED && it->create_ns != MT_NO_TIME && !(it->flags & MT_CB_SEEN_LATE);
+    if (!alone || !whole || !content->dispatches || content->kernel == analysis->kernel_count - 1)
+        return;
+    struct mt_kernel *kernel = &analysis->kernels[content->kernel];
+    kernel->covered_dispatches += content->dispatches;
+    add_sample(analysis, &kernel->per_command_buffer, gpu_ns);
+    if (content->dispatches == 1)
+        add_sample(analysis, &kernel->per_dispatch, gpu_ns);
+}
+
+static void add_gpu_time(struct mt_analysis *analysis, const struct mt_command_buffer *it,
+                         struct mt_label *label, const struct mt_content *content)
+{
+    if (!both_known(it->gpu_start_ns, it->gpu_end_ns) || it->gpu_end_ns < it->gpu_start_ns) {
+        analysis->counts.without_gpu_time++;
+        return;
+    }
+    keep_error(analysis, mt_busy_add(&analysis->busy_all, it->gpu_start_ns, it->gpu_end_ns));
+    if (it->flags & MT_CB_CAPTURED)
+        return;
+    uint64_t gpu_ns = (uint64_t)(it->gpu_end_ns - it->gpu_start_ns);
+    keep_error(analysis, mt_busy_add(&analysis->busy, it->gpu_start_ns, it->gpu_end_ns));
+    add_sample(analysis, &analysis->gpu, gpu_ns);
+    add_sample(analysis, &label->gpu, gpu_ns);
+    analysis->queues[it->queue < analysis->queue_count ? it->queue : 0].gpu_ns += gpu_ns;
+    add_kernel_time(analysis, it, content, gpu_ns);
+}
+
+static void add_cpu_times(struct mt_analysis *analysis, const struct mt_command_buffer *it,
+                          struct mt_label *label)
+{
+    if (it->encoders)
+        add_sample(analysis, &analysis->encode, it->encode_ns);
+    label->encode_ns += it->encode_ns;
+    label->waits += it->waits;
+    label->wait_ns += it->wait_ns;
+    add_between(analysis, &analysis->submit, it->commit_ns, it->gpu_start_ns);
+    add_between(analysis, &analysis->schedule, it->commit_ns, it->scheduled_ns);
+    add_between(analysis, &analysis->queue_wait, it->scheduled_ns, it->gpu_start_ns);
+    add_between(analysis, &analysis->completion, it->gpu_end_ns, it->completed_ns);
+    if (both_known(it->commit_ns, it->gpu_start_ns) && it->gpu_start_ns >= it->commit_ns)
+        add_sample(analysis, &label->submit, (uint64_t)(it->gpu_start_ns - it->commit_ns));
+}
+
+static void on_command_buffer(void *context, const struct mt_model *model, const struct mt_command_buffer *it)
+{
+    struct mt_analysis *analysis = context;
+    struct mt_content content = {.kernel = MT_KERNEL_MIXED};
+    (void)mt_contents_take(&analysis->contents, it->id, &content);
+    count_command_buffer(analysis, it);
+    struct mt_label *label = label_of(analysis, it->label);
+    label->command_buffers++;
+    label->dispatches += it->dispatches;
+    label->encoders += it->encoders;
+    struct mt_queue_use *queue = &analysis->queues[it->queue < analysis->queue_count ? it->queue : 0];
+    queue->command_buffers++;
+    queue->dispatches += it->dispatches;
+    if (it->end == MT_CB_FAILED) {
+        label->failed++;
+        mt_analysis_add_error(analysis, &(struct mt_error_entry){MT_OBJECT_COMMAND_BUFFER, it->id, it->error,
+                                                                 it->label, it->completed_ns});
+    }
+    add_gpu_time(analysis, it, label, &content);
+    if (it->flags & MT_CB_CAPTURED)
+        label->captured++;
+    else
+        add_cpu_times(analysis, it, label);
+    int64_t horizon = mt_model_horizon_ns(model);
+    mt_busy_fold(&analysis->busy, horizon);
+    mt_busy_fold(&analysis->busy_all, horizon);
+}
+
+// ---- the rest ----
+static void on_encoder(void *context, const struct mt_model *model, const struct mt_encoder *it)
+{
+    (void)model;
+    struct mt_analysis *analysis = context;
+    struct mt_analysis_counts *counts = &analysis->counts;
+    counts->encoders++;
+    counts->encoder_kinds[it->kind < MT_ENCODER_KINDS ? it->kind : MT_ENCODER_OTHER]++;
+    counts->unended_encoders += it->end_ns == MT_NO_TIME;
+    counts->barriers += it->barriers;
+    counts->fence_waits += it->fence_waits;
+    counts->fence_updates += it->fence_updates;
+    counts->blits += it->blits;
+    counts->blit_bytes += it->blit_bytes;
+    counts->executes += it->executes;
+    counts->signposts += it->signposts;
+    note_time(analysis, it->begin_ns);
+    note_time(analysis, it->end_ns);
+    if (it->kind == MT_ENCODER_COMPUTE || !it->command_buffer)
+        return;
+    int error = 0;
+    struct mt_content *content =
+        mt_contents_get(&analysis->contents, it->command_buffer, MT_KERNEL_MIXED, &error);
+    keep_error(analysis, error);
+    if (content)
+        content->kernel = MT_KERNEL_MIXED;
+}
+
+static void on_wait(void *context, const struct mt_model *model, const struct mt_wait *it)
+{
+    (void)model;
+    struct mt_analysis *analysis = context;
+    analysis->counts.waits++;
+    analysis->counts.unended_waits += it->end_ns == MT_NO_TIME;
+    if (it->kind < MT_WAIT_KINDS)
+        add_between(analysis, &analysis->waits[it->kind], it->begin_ns, it->end_ns);
+    note_time(analysis, it->begin_ns);
+    note_time(analysis, it->end_ns);
+}
+
+static void on_memory(void *context, const struct mt_model *model, const struct mt_memory_event *it)
+{
+    (void)model;
+    struct mt_analysis *analysis = context;
+    struct mt_memory_use *memory = &analysis->memory;
+    analysis->counts.memory_events++;
+    note_time(analysis, it->time_ns);
+    memory->now_bytes = it->total_bytes;
+    if (it->total_bytes > memory->peak_bytes) {
+        memory->peak_bytes = it->total_bytes;
+        memory->peak_ns = it->time_ns;
+    }
+    unsigned kind = (unsigned)it->kind & ~(unsigned)MT_MEMORY_FREE;
+    if (kind >= MT_MEMORY_KINDS)
+        return;
+    if ((unsigned)it->kind & MT_MEMORY_FREE) {
+        memory->kinds[kind].releases++;
+        memory->kinds[kind].released_bytes += it->bytes;
+    } else {
+        memory->kinds[kind].allocations++;
+        memory->kinds[kind].allocated_bytes += it->bytes;
+    }
+}
+
+static void on_capture(void *context, const struct mt_model *model, const struct mt_capture_event_info *it)
+{
+    (void)model;
+    struct mt_analysis *analysis = context;
+    analysis->counts.captures++;
+    note_time(analysis, it->time_ns);
+    if (analysis->capture_count == MT_ANALYSIS_MAX_LISTED)
+        return;
+    if (!analysis->captures)
+        analysis->captures = calloc(MT_ANALYSIS_MAX_LISTED, sizeof(*analysis->captures));
+    if (analysis->captures)
+        analysis->captures[analysis->capture_count++] = *it;
+    else
+        keep_error(analysis, -ENOMEM);
+}
+
+void mt_analysis_add_error(struct mt_analysis *analysis, const struct mt_error_entry *entry)
+{
+    analysis->counts.errors++;
+    if (analysis->error_count == MT_ANALYSIS_MAX_LISTED)
+        return;
+    if (!analysis->errors)
+        analysis->errors = calloc(MT_ANALYSIS_MAX_LISTED, sizeof(*analysis->errors));
+    if (analysis->errors)
+        analysis->errors[analysis->error_count++] = *entry;
+    else
+        keep_error(analysis, -ENOMEM);
+}
+
+void mt_analysis_visitor(struct mt_analysis *analysis, struct mt_model_visitor *visitor)
+{
+    *visitor = (struct mt_model_visitor){.context = analysis,
+                                         .command_buffer = on_command_buffer,
+                                         .encoder = on_encoder,
+                                         .dispatch = on_dispatch,
+                                         .wait = on_wait,
+                                         .memory = on_memory,
+                                         .capture = on_capture};
+}
