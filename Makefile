@@ -52,7 +52,7 @@ ifeq ($(SAN),undefined)
 SAN_FLAGS += -fno-sanitize=function -fno-sanitize-recover=all
 endif
 # Quoted only: <objc/...> is the runtime, "objc/..." is src/objc.
-QUOTED := -iquote src/softmetal -iquote src
+QUOTED := -iquote src/softmetal -iquote src -iquote interpose
 INCLUDES := $(QUOTED) -Isrc/softmetal/include
 BASE = $(OPT) $(WARN) -fPIC -fblocks -pthread $(INCLUDES) $(SAN_FLAGS) $(EXTRA)
 CFLAGS_C = -std=gnu11 -Wstrict-prototypes $(BASE)
@@ -84,10 +84,14 @@ EXEC_SRC := $(call sources,$(SM)/exec)
 METAL_SRC := $(call sources,$(SM)/metal)
 LOWER_SRC := $(call sources,$(SM)/lower)
 OBJC_SRC := $(filter-out %/objc_apple.c,$(call sources,src/objc))
+# The tap: what runs in the target, and the way from its record to a report.
+INTERPOSE_SRC := $(filter-out %_darwin.c,$(call sources,interpose))
+READING_SRC := $(filter-out %_darwin.c,$(call sources,src/os src/spool src/model src/analysis src/views src/options))
+TOOL_SRC := $(filter-out %_darwin.c,$(call sources,tools/metaltap))
 TARGET_SRC := $(call sources,tests/targets)
 UNIT_SRC := $(call sources,tests/unit)
 BENCH_SRC := $(call sources,tests/bench)
-ALL_SRC := $(MSLC_MAIN) $(COMPILER_SRC) $(EXEC_SRC) $(METAL_SRC) $(LOWER_SRC) $(OBJC_SRC) $(TARGET_SRC) \
+ALL_SRC := $(INTERPOSE_SRC) $(READING_SRC) $(TOOL_SRC) $(MSLC_MAIN) $(COMPILER_SRC) $(EXEC_SRC) $(METAL_SRC) $(LOWER_SRC) $(OBJC_SRC) $(TARGET_SRC) \
     $(UNIT_SRC) $(BENCH_SRC)
 
 # What libMetal.so finds beside itself (../share/softmetal), and what programs include.
@@ -98,9 +102,11 @@ LIBMETAL := $(if $(METAL_SRC),$(B)/lib/libMetal.so)
 LOWER := $(if $(LOWER_SRC),$(B)/libexec/softmetal/softmetal-lower)
 MSLC := $(if $(MSLC_MAIN),$(B)/bin/softmetal-mslc)
 LIBOBJC := $(if $(OBJC_SRC),$(B)/lib/libmetalobjc.a)
+LIBTAP := $(if $(INTERPOSE_SRC),$(B)/lib/libmetaltap.so)
+TOOL := $(if $(TOOL_SRC),$(B)/bin/metaltap)
 SHARE := $(SHARE_SRC:$(SM)/%=$(B)/share/softmetal/%)
 HEADERS := $(HEADER_SRC:$(SM)/include/%=$(B)/include/%)
-PRODUCT := $(LIBMETAL) $(LOWER) $(MSLC) $(LIBOBJC) $(SHARE) $(HEADERS)
+PRODUCT := $(LIBTAP) $(TOOL) $(LIBMETAL) $(LOWER) $(MSLC) $(LIBOBJC) $(SHARE) $(HEADERS)
 
 program_names = $(sort $(basename $(notdir $(1))))
 TARGETS := $(addprefix $(B)/tests/targets/,$(call program_names,$(TARGET_SRC)))
@@ -165,7 +171,9 @@ help: ## this list
 # ---- compiling -------------------------------------------------------------------------------------------------
 
 $(B)/obj/$(SM)/%.o: private EXTRA = -fvisibility=hidden
-$(B)/obj/src/objc/%.o: private EXTRA = -fvisibility=hidden
+$(B)/obj/src/%.o: private EXTRA = -fvisibility=hidden
+# Thread-locals of the tap are few and small enough for the room that a late library gets.
+$(B)/obj/interpose/%.o: private EXTRA = -fvisibility=hidden -ftls-model=initial-exec
 # The device's methods are categories in the files of what they make, as internal.h says.
 $(B)/obj/$(SM)/metal/%.o: private EXTRA = -fvisibility=hidden -Wno-objc-protocol-method-implementation
 $(B)/obj/$(SM)/lower/%.o: private EXTRA = -isystem $(LLVM_INCLUDE)
@@ -220,6 +228,20 @@ $(B)/bin/softmetal-mslc: $(call objects,$(MSLC_MAIN) $(COMPILER_SRC))
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) $(SAN_FLAGS) -o $@ $^ $(LIBS_C)
 
+# Exports the functions of entry_points.def and dlsym, and nothing else.
+$(B)/lib/libmetaltap.so: $(call objects,$(INTERPOSE_SRC) $(READING_SRC) $(OBJC_SRC))
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) $(SAN_FLAGS) $(call LINK_SHARED,$(@F)) -o $@ $^ $(LIBS_C)
+
+$(B)/bin/metaltap: $(call objects,$(TOOL_SRC) $(READING_SRC))
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) $(SAN_FLAGS) -o $@ $^ $(LIBS_C)
+
+# The parts of the tap, for unit tests.
+$(B)/lib/metaltap-parts.a: $(call objects,$(INTERPOSE_SRC) $(READING_SRC))
+
 # Compiler and executor without the classes, for unit tests: libMetal.so hides their functions.
 $(B)/lib/softmetal-parts.a: $(call objects,$(COMPILER_SRC) $(EXEC_SRC))
 $(B)/lib/libmetalobjc.a: $(call objects,$(OBJC_SRC))
@@ -239,8 +261,9 @@ $(B)/tests/targets/%: $(B)/obj/tests/targets/%.c.o $(LIBMETAL) $(LIBOBJC)
 	$(call link_test,$<)
 $(B)/tests/targets/%: $(B)/obj/tests/targets/%.m.o $(LIBMETAL) $(LIBOBJC)
 	$(call link_test,$<)
-$(B)/tests/unit/%: $(B)/obj/tests/unit/%.c.o $(B)/lib/softmetal-parts.a $(LIBMETAL) $(LIBOBJC)
-	$(call link_test,$< $(B)/lib/softmetal-parts.a)
+UNIT_PARTS := $(B)/lib/softmetal-parts.a $(B)/lib/metaltap-parts.a
+$(B)/tests/unit/%: $(B)/obj/tests/unit/%.c.o $(UNIT_PARTS) $(LIBMETAL) $(LIBOBJC)
+	$(call link_test,$< $(UNIT_PARTS))
 $(B)/tests/unit/%: $(B)/obj/tests/unit/%.m.o $(LIBMETAL) $(LIBOBJC)
 	$(call link_test,$<)
 $(BENCH): $(call objects,$(BENCH_SRC)) $(LIBMETAL) $(LIBOBJC)
@@ -256,13 +279,13 @@ $(B)/include/%: $(SM)/include/%
 
 # ---- install ---------------------------------------------------------------------------------------------------
 
-INSTALLED := $(patsubst $(B)/%,%,$(LOWER) $(MSLC) $(LIBOBJC) $(SHARE) $(HEADERS)) \
+INSTALLED := $(patsubst $(B)/%,%,$(LIBTAP) $(TOOL) $(LOWER) $(MSLC) $(LIBOBJC) $(SHARE) $(HEADERS)) \
     $(if $(LIBMETAL),lib/libMetal.so.$(SOVERSION)) lib/pkgconfig/softmetal.pc
 INSTALL_TO = $(DESTDIR)$(PREFIX)
 
 install-files: product
 	$(Q)for file in $(filter-out %.pc,$(INSTALLED)); do \
-	    case $$file in bin/*|libexec/*|*.so.*) mode=755 ;; *) mode=644 ;; esac; \
+	    case $$file in bin/*|libexec/*|*.so|*.so.*) mode=755 ;; *) mode=644 ;; esac; \
 	    install -D -m $$mode "$(B)/$$file" "$(INSTALL_TO)/$$file" || exit 1; \
 	done
 	$(Q)mkdir -p "$(INSTALL_TO)/lib/pkgconfig"

@@ -13,8 +13,8 @@
 
 // In the constructor: sets the variables that Metal wants to see before the first device, and mt_tap.capture.
 void mt_capture_configure(void);
-// Inside commandBuffer*, before it is forwarded: starts the capture if this is the first buffer of the window.
-// The objects are those the program received.
+// Inside commandBuffer*, before it is forwarded: starts the capture if this is the first buffer of the
+// window. The objects are those the program received.
 void mt_capture_before_create(id device, id queue);
 // The command buffer that came of it, or 0 if Metal gave none. True if it is one of those asked for; then its
 // record gets MT_CB_CAPTURED. (Others that exist while a capture runs get the mark too: *disturbed.)

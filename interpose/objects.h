@@ -34,7 +34,8 @@ struct mt_object {
 };
 
 // A zeroed entry for `object`, findable from now on; NULL when memory is short. An entry that is there
-// already under this address and kind is taken over: the old object is gone. `taken_over` (may be NULL) tells.
+// already under this address and kind is taken over: the old object is gone. `taken_over` (may be NULL)
+// tells.
 void *mt_objects_add(enum mt_kind kind, id object, bool *taken_over);
 void *mt_objects_find(enum mt_kind kind, id object);
 // Takes the entry out; whoever calls this alone still uses it until mt_objects_recycle.

@@ -67,11 +67,12 @@ extern _Thread_local struct mt_record_place *mt_record_here;
 // What `context` points to when there is none: never equal to anything the hooks have.
 extern char mt_record_no_context[64];
 
-// Publishes a record whose body is written. The next record's time word is 0 already.
+// Publishes a record whose body is written. The next record's time word is 0 already. Only where records are
+// timed by the counter (not mt_os_ticks_from_clock).
 static inline void mt_record_publish(struct mt_record_place *place, struct mt_slot *slot)
 {
     place->cursor = slot + 1;
-    __atomic_store_n(&slot->time, mt_os_ticks(), __ATOMIC_RELEASE);
+    __atomic_store_n(&slot->time, mt_os_counter(), __ATOMIC_RELEASE);
 }
 
 #endif

@@ -14,7 +14,7 @@ static const struct {
     const char *selector, *encoding;
     mt_objc_imp handler;
 } hooks[MT_HOOKS] = {
-#define HOOK(role, name, selector, encoding, result, parameters) \
+#define HOOK(role, name, selector, encoding, result, parameters)                                             \
     {MT_ROLE_##role, selector, encoding, (mt_objc_imp)mt_hook_##role##_##name},
 #include "selectors.def"
 #undef HOOK
@@ -87,8 +87,8 @@ static struct mt_class *find_exact(Class cls)
     return entry;
 }
 
-// The nearest class of the line, from `cls` up, that knows what a hook replaced. It is an ancestor for classes
-// that were made behind our back (key-value observing does that) or hooked in another role.
+// The nearest class of the line, from `cls` up, that knows what a hook replaced. It is an ancestor for
+// classes that were made behind our back (key-value observing does that) or hooked in another role.
 static const struct mt_class *find_level(Class cls, unsigned hook)
 {
     for (; cls; cls = mt_objc_superclass(cls)) {
@@ -214,7 +214,8 @@ struct mt_class *mt_swizzle(id object, enum mt_role role)
 }
 
 // ---- calls ----
-// Finds the level of a call that came back to us through super: above the one that the outer call resolved to.
+// Finds the level of a call that came back to us through super: above the one that the outer call resolved
+// to.
 static const struct mt_class *level_above(const struct mt_class *level, unsigned hook)
 {
     Class cls = level->cls;
@@ -250,7 +251,7 @@ void mt_call_begin(struct mt_call *call, id self, enum mt_hook hook)
     call->hook = hook;
     call->level = level;
     call->outer = outer;
-    call->outermost = !outer;
+    call->outermost = !outer && mt_tap.active;
     call->original = __atomic_load_n(&level->original[hook], __ATOMIC_ACQUIRE);
     calls = call;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Hooks on classes: which class has which, what they replaced, and which call of a nest is the program's own.
-// Rows come from selectors.def. Runs on the program's threads. Installs nothing on an ancestor, names no class
-// of a driver, and leaves a method alone whose encoding is not the expected one.
+// Rows come from selectors.def. Runs on the program's threads. Installs nothing on an ancestor, names no
+// class of a driver, and leaves a method alone whose encoding is not the expected one.
 #ifndef MT_SWIZZLE_H
 #define MT_SWIZZLE_H
 

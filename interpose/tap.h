@@ -16,14 +16,22 @@
 #include <stdint.h>
 
 // ---- the process ----
+// Thread-locals of the tap are reached without a call where the loader allows it.
+#ifdef __linux__
+#define MT_TLS __attribute__((tls_model("initial-exec")))
+#else
+#define MT_TLS
+#endif
+
 struct mt_tap {
     struct mt_options options;
     char program[256]; // file name
     uint64_t run;
-    bool active;     // this process is to be tapped
-    bool started;    // a device was seen, recording was begun (or could not be)
-    bool capture;    // a capture is still wanted or runs: hooks tell capture.c
+    bool active;  // this process is to be tapped
+    bool started; // a device was seen, recording was begun (or could not be)
+    bool capture; // a capture is still wanted or runs: hooks tell capture.c
     uint64_t allocated_bytes;
+    SEL add_scheduled, add_completed;
     char out[MT_OPTION_PATH_MAX], spool[MT_OPTION_PATH_MAX]; // in use, names expanded
 };
 extern struct mt_tap mt_tap;
@@ -39,31 +47,28 @@ struct mt_queue_entry {
 };
 struct mt_library_entry {
     struct mt_object o;
+    uint64_t made; // ticks when it was defined, see making.c
     uint32_t device;
 };
 struct mt_function_entry {
     struct mt_object o;
+    uint64_t made; // ticks when it was defined
     uint32_t name, constants; // strings
 };
 struct mt_pipeline_entry {
     struct mt_object o;
+    uint64_t made; // ticks when it was defined
 };
 struct mt_memory_entry {
     struct mt_object o;
     uint64_t bytes;
     uint32_t kind; // enum mt_memory_kind
 };
-struct mt_constant {
-    uint32_t name; // string; 0: by index
-    uint32_t index;
-    uint32_t type; // MTLDataType
-    uint8_t bytes[32];
-};
 struct mt_constants_entry {
     struct mt_object o;
     mt_lock lock;
     uint32_t count, room;
-    struct mt_constant *list;
+    struct mt_constant *list; // constants_text.h; by index, then by name
 };
 
 struct mt_cb_entry {
@@ -84,6 +89,7 @@ struct mt_encoder_entry {
     uint64_t head;
     mt_objc_imp dispatch_threadgroups, set_pipeline;
     struct mt_pipeline_entry *pipeline;
+    struct mt_record_place *place; // whose context this encoder is; never more than one
     struct mt_class *cls;
     uint32_t command_buffer;
     uint32_t threadgroup_bytes[31]; // by index
@@ -103,7 +109,12 @@ __attribute__((format(printf, 2, 3))) void mt_warn_once(bool *said, const char *
 // ---- what hook files give each other ----
 uint32_t mt_text_of(id string); // string id of an NSString; 0 for nil or empty
 uint32_t mt_error_text_of(id error);
-void mt_record_label(enum mt_object_kind kind, uint32_t object, id label);
+// LABEL, GROUP_PUSH, GROUP_POP or SIGNPOST.
+void mt_record_name(enum mt_record_type type, enum mt_object_kind kind, uint32_t object, id text);
+static inline void mt_record_label(enum mt_object_kind kind, uint32_t object, id label)
+{
+    mt_record_name(MT_REC_LABEL, kind, object, label);
+}
 struct mt_device_entry *mt_know_device(id device);
 struct mt_queue_entry *mt_know_queue(id queue, id device, uint32_t max_buffers, bool seen_late);
 struct mt_cb_entry *mt_know_command_buffer(id commands, struct mt_queue_entry *queue, uint32_t flags);

@@ -27,9 +27,9 @@ finds() { # FILE TEXT LINE...
 put src/objc/objc.h
 put src/model/model.h
 put interpose/record.h
-put interpose/options.def
+put src/options.h
 put interpose/good.c '#include "record.h"' '#include "objc/objc.h"' '#include <stdio.h>'
-put tools/metaltap/good.c '#include "interpose/options.def"' '#include "model/model.h"'
+put tools/metaltap/good.c '#include "options.h"' '#include "model/model.h"'
 put src/softmetal/metal/good.m '#import <Foundation/Foundation.h>'
 borders
 cat err

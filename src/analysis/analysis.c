@@ -6,21 +6,24 @@
 #include <errno.h>
 #include <stdlib.h>
 
-// Pipelines of the same name and constants are one kernel.
+// Pipelines of the same name and constants are one kernel. One without a name was never defined.
 static int group_pipelines(struct mt_analysis *analysis, const struct mt_definitions *all)
 {
     int error = 0;
     analysis->pipeline_count = all->pipeline_count;
-    analysis->pipeline_kernel = calloc((size_t)all->pipeline_count + 1, sizeof(*analysis->pipeline_kernel));
-    if (!analysis->pipeline_kernel)
+    analysis->pipeline_kernel = calloc((size_t)all->pipeline_count + 1, sizeof(uint32_t));
+    analysis->pipeline_next = calloc((size_t)all->pipeline_count + 1, sizeof(uint32_t));
+    if (!analysis->pipeline_kernel || !analysis->pipeline_next)
         return -ENOMEM;
     for (uint32_t i = 1; i < all->pipeline_count; i++) {
         const struct mt_pipeline *pipeline = &all->pipelines[i];
         struct mt_text constants = pipeline->constants;
         if (!constants.length)
             constants = (struct mt_text){0}; // none and empty are the same
-        analysis->pipeline_kernel[i] =
-            mt_names_number(&analysis->kernel_names, pipeline->name, constants, UINT32_MAX - 1, &error);
+        analysis->pipeline_kernel[i] = MT_NO_NAME;
+        if (pipeline->name.bytes)
+            analysis->pipeline_kernel[i] =
+                mt_names_number(&analysis->kernel_names, pipeline->name, constants, MT_NO_NAME, &error);
         if (error)
             return error;
     }
@@ -30,18 +33,25 @@ static int group_pipelines(struct mt_analysis *analysis, const struct mt_definit
 static int make_kernels(struct mt_analysis *analysis)
 {
     static const char unknown[] = "(unknown)";
-    analysis->kernel_count = analysis->kernel_names.count + 1;
-    analysis->kernels = calloc(analysis->kernel_count, sizeof(*analysis->kernels));
+    uint32_t count = analysis->kernel_names.count;
+    analysis->kernels = calloc((size_t)count + 1, sizeof(*analysis->kernels));
     if (!analysis->kernels)
         return -ENOMEM;
-    for (uint32_t i = 0; i < analysis->kernel_names.count; i++) {
+    analysis->kernel_count = count + 1;
+    for (uint32_t i = 0; i < count; i++) {
         analysis->kernels[i].name = analysis->kernel_names.names[i].text;
         analysis->kernels[i].constants = analysis->kernel_names.names[i].more;
     }
-    for (uint32_t i = 1; i < analysis->pipeline_count; i++)
-        analysis->kernels[analysis->pipeline_kernel[i]].pipelines++;
-    analysis->kernels[analysis->kernel_count - 1].name =
-        (struct mt_text){unknown, sizeof(unknown) - 1, false};
+    analysis->kernels[count].name = (struct mt_text){unknown, sizeof(unknown) - 1, false};
+    for (uint32_t i = analysis->pipeline_count; i-- > 1;) {
+        if (analysis->pipeline_kernel[i] == MT_NO_NAME) {
+            analysis->pipeline_kernel[i] = count;
+            continue;
+        }
+        struct mt_kernel *kernel = &analysis->kernels[analysis->pipeline_kernel[i]];
+        analysis->pipeline_next[i] = kernel->first_pipeline;
+        kernel->first_pipeline = i;
+    }
     return 0;
 }
 
@@ -83,7 +93,8 @@ static void list_definition_errors(struct mt_analysis *analysis, const struct mt
     }
 }
 
-// What is derived when everything has been seen.
+// What is derived when everything has been seen. A command buffer that seems to hold one kernel may have held
+// another whose record was lost: then no kernel is given a time.
 static void finish(struct mt_analysis *analysis, const struct mt_model *model)
 {
     struct mt_loss loss;
@@ -92,9 +103,15 @@ static void finish(struct mt_analysis *analysis, const struct mt_model *model)
     analysis->kernel_time_off = loss.dropped_records || loss.unknown_context || damage->bad_segments ||
                                 damage->bad_records || damage->missing_segments || damage->lost_segments;
     for (uint32_t i = 0; i < analysis->kernel_count; i++) {
+        struct mt_kernel *kernel = &analysis->kernels[i];
         for (int form = 0; form < MT_DISPATCH_FORMS; form++)
-            analysis->counts.forms[form] += analysis->kernels[i].forms[form];
-        analysis->counts.dispatches += analysis->kernels[i].dispatches;
+            analysis->counts.forms[form] += kernel->forms[form];
+        analysis->counts.dispatches += kernel->dispatches;
+        if (analysis->kernel_time_off) {
+            kernel->covered_dispatches = 0;
+            mt_samples_free(&kernel->per_command_buffer);
+            mt_samples_free(&kernel->per_dispatch);
+        }
     }
 }
 
@@ -152,6 +169,7 @@ void mt_analysis_free(struct mt_analysis *analysis)
     mt_contents_free(&analysis->contents);
     free(analysis->kernels);
     free(analysis->pipeline_kernel);
+    free(analysis->pipeline_next);
     free(analysis->labels);
     free(analysis->queues);
     free(analysis->errors);
@@ -163,9 +181,4 @@ uint64_t mt_analysis_wall_ns(const struct mt_analysis *analysis, const struct mt
 {
     int64_t end = process->end_ns != MT_NO_TIME ? process->end_ns : analysis->last_ns;
     return end > 0 ? (uint64_t)end : 0;
-}
-
-bool mt_kernel_has_time(const struct mt_analysis *analysis, const struct mt_kernel *kernel)
-{
-    return !analysis->kernel_time_off && kernel->per_command_buffer.count;
 }

@@ -29,7 +29,7 @@ struct mt_shape { // of a dispatch, in threads
 };
 struct mt_kernel {
     struct mt_text name, constants;
-    uint32_t pipelines; // how many pipeline objects it is
+    uint32_t first_pipeline; // of the list in pipeline_next; 0 for pipelines that are not known
     uint64_t dispatches, forms[MT_DISPATCH_FORMS];
     struct mt_shape smallest, largest; // by volume; of those whose grid is known
     uint32_t threadgroup_memory_bytes; // the most that the program set
@@ -75,6 +75,7 @@ struct mt_analysis {
     struct mt_kernel *kernels; // the last one stands for pipelines that are not known
     uint32_t kernel_count;
     uint32_t *pipeline_kernel; // by pipeline id
+    uint32_t *pipeline_next;   // by pipeline id: the next one of the same kernel, or 0
     uint32_t pipeline_count;
     struct mt_label *labels, other_labels; // the second: beyond the limit
     uint32_t label_count;
@@ -88,7 +89,7 @@ struct mt_analysis {
     struct mt_capture_event_info *captures;
     uint32_t capture_count;
     int64_t last_ns;      // of the last thing seen
-    bool kernel_time_off; // records were lost, so that what a command buffer held is not certain
+    bool kernel_time_off; // records were lost, so that no kernel was given time: see finish()
 
     struct mt_names kernel_names, label_names;
     struct mt_contents contents;
@@ -101,8 +102,6 @@ int mt_analysis_run(struct mt_model *model, struct mt_analysis **analysis);
 void mt_analysis_free(struct mt_analysis *analysis);
 
 uint64_t mt_analysis_wall_ns(const struct mt_analysis *analysis, const struct mt_process *process);
-// For each kernel, label: what its row is sorted by.
-bool mt_kernel_has_time(const struct mt_analysis *analysis, const struct mt_kernel *kernel);
 
 // In events.c: the callbacks of the pass.
 void mt_analysis_visitor(struct mt_analysis *analysis, struct mt_model_visitor *visitor);

@@ -21,7 +21,7 @@ static uint64_t bucket_value(unsigned octave, unsigned bucket)
     if (!octave)
         return bucket;
     uint64_t width = UINT64_C(1) << (octave - 1);
-    return (bucket + UINT64_C(MT_SAMPLES_BUCKETS)) * width + width / 2;
+    return ((uint64_t)bucket + MT_SAMPLES_BUCKETS) * width + width / 2;
 }
 
 static int count_value(struct mt_samples *samples, uint64_t value)

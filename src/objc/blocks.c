@@ -73,6 +73,11 @@ static void invoke_result(const block *self, id object, id error)
     ((mt_objc_on_result)self->call)(self->state->context, object, error);
 }
 
+static void invoke_reflection(const block *self, id object, id reflection, id error)
+{
+    ((mt_objc_on_reflection)self->call)(self->state->context, object, reflection, error);
+}
+
 static void invoke_value(const block *self, id object, uint64_t value)
 {
     ((mt_objc_on_value)self->call)(self->state->context, object, value);
@@ -87,6 +92,7 @@ static void invoke_memory(const block *self, void *pointer, NSUInteger length)
 
 static const block_descriptor object_descriptor = DESCRIPTOR("v16@?0@8");
 static const block_descriptor result_descriptor = DESCRIPTOR("v24@?0@8@16");
+static const block_descriptor reflection_descriptor = DESCRIPTOR("v32@?0@8@16@24");
 static const block_descriptor value_descriptor = DESCRIPTOR("v24@?0@8Q16");
 static const block_descriptor memory_descriptor = DESCRIPTOR("v24@?0^v8Q16");
 
@@ -132,6 +138,11 @@ void *mt_objc_block_result(mt_objc_on_result call, void *context, mt_objc_drop d
     return make(&result_descriptor, (any_function)invoke_result, (any_function)call, context, drop);
 }
 
+void *mt_objc_block_reflection(mt_objc_on_reflection call, void *context, mt_objc_drop drop)
+{
+    return make(&reflection_descriptor, (any_function)invoke_reflection, (any_function)call, context, drop);
+}
+
 void *mt_objc_block_value(mt_objc_on_value call, void *context, mt_objc_drop drop)
 {
     return make(&value_descriptor, (any_function)invoke_value, (any_function)call, context, drop);
@@ -157,6 +168,18 @@ void *mt_objc_block_copy(const void *program_block)
 void mt_objc_block_call_result(void *program_block, id object, id error)
 {
     ((void (*)(void *, id, id))((block *)program_block)->invoke)(program_block, object, error);
+}
+
+void mt_objc_block_call_reflection(void *program_block, id object, id reflection, id error)
+{
+    block *called = program_block;
+    ((void (*)(void *, id, id, id))called->invoke)(called, object, reflection, error);
+}
+
+void mt_objc_block_call_memory(void *program_block, void *pointer, NSUInteger length)
+{
+    block *called = program_block;
+    ((void (*)(void *, void *, NSUInteger))called->invoke)(called, pointer, length);
 }
 
 // ---- blocks that stay where they are ----

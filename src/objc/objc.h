@@ -95,18 +95,23 @@ size_t mt_objc_error_text(id error, char *buffer, size_t size);
 typedef void (*mt_objc_drop)(void *context);
 typedef void (*mt_objc_on_object)(void *context, id object);
 typedef void (*mt_objc_on_result)(void *context, id object, id error);
+typedef void (*mt_objc_on_reflection)(void *context, id object, id reflection, id error);
 typedef void (*mt_objc_on_value)(void *context, id object, uint64_t value);
 typedef void (*mt_objc_on_memory)(void *context, void *pointer, NSUInteger length);
 
 void *mt_objc_block_object(mt_objc_on_object call, void *context, mt_objc_drop drop); // scheduled, completed
 void *mt_objc_block_result(mt_objc_on_result call, void *context, mt_objc_drop drop); // completionHandler:
+void *mt_objc_block_reflection(mt_objc_on_reflection call, void *context,
+                               mt_objc_drop drop);                                    // completionHandler:
 void *mt_objc_block_value(mt_objc_on_value call, void *context, mt_objc_drop drop);   // notifyListener:
 void *mt_objc_block_memory(mt_objc_on_memory call, void *context, mt_objc_drop drop); // deallocator:
 void mt_objc_block_release(void *block);
 // A block of the program kept for later; NULL gives NULL. Released with mt_objc_block_release.
 void *mt_objc_block_copy(const void *block);
-// Calls a program's block of the form void (^)(id, id).
+// Call a program's block: void (^)(id, id), void (^)(id, id, id), void (^)(void *, NSUInteger).
 void mt_objc_block_call_result(void *block, id object, id error);
+void mt_objc_block_call_reflection(void *block, id object, id reflection, id error);
+void mt_objc_block_call_memory(void *block, void *pointer, NSUInteger length);
 
 // A block in memory that its owner keeps for as long as it may be called: copies are the block itself, so it
 // costs no allocation. Of the form void (^)(id).

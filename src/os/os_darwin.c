@@ -27,7 +27,21 @@
 #include <cpuid.h>
 #endif
 
-enum { THREAD_STACK_BYTES = 512 * 1024, NANOSECONDS = 1000 * 1000 * 1000 };
+enum { THREAD_STACK_BYTES = 512 * 1024, NANOSECONDS = 1000 * 1000 * 1000, PLACES = 16 };
+
+// The system's own call to wait for a word came with macOS 14.4. Here the word's address picks one of a few
+// places with a lock and a condition. Words that share a place wake each other's threads, which look again.
+struct place {
+    pthread_mutex_t lock;
+    pthread_cond_t woken;
+    uint32_t sleepers;
+};
+
+static struct {
+    uint64_t ticks_per_second;
+    pid_t owner; // the process whose threads sleep here: after a fork, places copied from the parent are void
+    struct place places[PLACES];
+} os;
 
 static int error_of(int result)
 {
@@ -54,30 +68,45 @@ static bool tsc_is_constant(void)
     unsigned edx;
     return __get_cpuid(0x80000007, &eax, &ebx, &ecx, &edx) && (edx & 1U << 8);
 }
+
+static bool counter_usable(void)
+{
+    return !is_translated() && tsc_is_constant();
+}
+
+static uint64_t counter_rate(void)
+{
+    uint64_t rate = 0;
+    size_t size = sizeof rate;
+    return sysctlbyname("machdep.tsc.frequency", &rate, &size, NULL, 0) == 0 ? rate : 0;
+}
+#else
+// The virtual counter is what mach_absolute_time itself reads. The two differ by an offset that changes when
+// the machine sleeps, which anchors take care of.
+static bool counter_usable(void)
+{
+    return true;
+}
+
+static uint64_t counter_rate(void)
+{
+    uint64_t rate;
+    __asm__ volatile("mrs %0, cntfrq_el0" : "=r"(rate));
+    return rate;
+}
 #endif
 
-// On Apple silicon the virtual counter is what mach_absolute_time itself reads; the two differ by an offset
-// that changes when the machine sleeps, which anchors take care of.
 void mt_os_ticks_init(void)
 {
-#ifdef __x86_64__
-    mt_os_ticks_from_clock = is_translated() || !tsc_is_constant();
-#endif
+    int saved = errno;
+    mt_os_ticks_from_clock = !counter_usable();
+    os.ticks_per_second = mt_os_ticks_from_clock ? NANOSECONDS : counter_rate();
+    errno = saved;
 }
 
 uint64_t mt_os_ticks_per_second(void)
 {
-    if (mt_os_ticks_from_clock)
-        return NANOSECONDS;
-    uint64_t frequency = 0;
-#ifdef __aarch64__
-    __asm__ volatile("mrs %0, cntfrq_el0" : "=r"(frequency));
-#else
-    size_t size = sizeof frequency;
-    if (sysctlbyname("machdep.tsc.frequency", &frequency, &size, NULL, 0) != 0)
-        frequency = 0;
-#endif
-    return frequency;
+    return os.ticks_per_second;
 }
 
 // This clock is mach_absolute_time in nanoseconds: on Apple silicon that one counts in units of 125/3 ns.
@@ -131,10 +160,9 @@ static bool over_file_limit(uint64_t end)
     return end > INT64_MAX || (getrlimit(RLIMIT_FSIZE, &limit) == 0 && end > limit.rlim_cur);
 }
 
-// For file systems without preallocation (network, FAT): zeros, written by hand.
 static int write_zeros(int fd, uint64_t offset, uint64_t bytes)
 {
-    static const char zeros[64 * 1024];
+    const char zeros[16 * 1024] = {0};
     while (bytes > 0) {
         size_t count = bytes < sizeof zeros ? (size_t)bytes : sizeof zeros;
         ssize_t written = pwrite(fd, zeros, count, (off_t)offset);
@@ -159,6 +187,7 @@ static int preallocate(int fd, const struct stat *status, uint64_t end)
     return error_of(fcntl(fd, F_PREALLOCATE, &store));
 }
 
+// Several threads may reserve parts of one file at once: nothing here shortens it or writes outside the part.
 int mt_os_reserve(int fd, uint64_t offset, uint64_t bytes)
 {
     uint64_t end = offset + bytes;
@@ -167,13 +196,12 @@ int mt_os_reserve(int fd, uint64_t offset, uint64_t bytes)
         return -errno;
     if (end < offset || over_file_limit(end))
         return -EFBIG;
-    uint64_t size = (uint64_t)status.st_size;
-    if (end <= size) // handed out before: real already
+    if (bytes == 0 || end <= (uint64_t)status.st_size) // handed out before: real already
         return 0;
     int error = preallocate(fd, &status, end);
-    if (error == -ENOTSUP || error == -EINVAL)
-        return write_zeros(fd, size, end - size);
-    return error ? error : mt_os_truncate(fd, end);
+    if (error == -ENOTSUP || error == -EINVAL) // a file system without preallocation: network, FAT
+        return write_zeros(fd, offset, bytes);
+    return error ? error : write_zeros(fd, end - 1, 1); // which makes the file that long
 }
 
 // Pages are of 4 or 16 KiB; a part of the file need not begin with one, so its page's edge is mapped.
@@ -183,22 +211,21 @@ static size_t beyond_page_edge(uint64_t position)
 }
 
 // A store that changes nothing, even if somebody else writes there now, makes the page ours and writable.
-static void touch_pages(char *memory, size_t bytes)
+static void touch_pages(volatile char *pages, size_t bytes)
 {
     for (size_t at = 0; at < bytes; at += (size_t)getpagesize())
-        __atomic_fetch_or(memory + at, 0, __ATOMIC_RELAXED);
+        __atomic_fetch_or(pages + at, 0, __ATOMIC_RELAXED);
 }
 
 int mt_os_map_file(int fd, uint64_t offset, size_t bytes, bool populate, void **memory)
 {
     size_t lead = beyond_page_edge(offset);
-    void *pages =
-        mmap(NULL, lead + bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)(offset - lead));
+    void *pages = mmap(NULL, lead + bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)(offset - lead));
     if (pages == MAP_FAILED)
         return -errno;
-    *memory = (char *)pages + lead;
     if (populate)
-        touch_pages(*memory, bytes);
+        touch_pages(pages, lead + bytes);
+    *memory = (char *)pages + lead;
     return 0;
 }
 
@@ -354,44 +381,32 @@ int mt_os_remove_variable(const char *name)
 }
 
 // ---- waiting for a word ----
-// The system's own call for this came with macOS 14.4; here a word's address picks one of a few places with a
-// lock and a condition. Words that share a place wake each other's threads, which then look and see.
-enum { PLACES = 16 };
-
-static struct parking {
-    pid_t owner; // the process whose threads sleep here: after a fork, places copied from the parent are void
-    struct place {
-        pthread_mutex_t lock;
-        pthread_cond_t woken;
-        uint32_t sleepers;
-    } places[PLACES];
-} parking;
 
 // A lock may have been held by a thread that a fork left behind. Called before a thread of ours starts or
 // sleeps; the program's own threads only ever wake.
-static void parking_open(void)
+static void open_places(void)
 {
-    if (__atomic_load_n(&parking.owner, __ATOMIC_ACQUIRE) == getpid())
+    if (__atomic_load_n(&os.owner, __ATOMIC_ACQUIRE) == getpid())
         return;
     for (int i = 0; i < PLACES; i++) {
-        struct place *place = &parking.places[i];
+        struct place *place = &os.places[i];
         place->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
         place->woken = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
         place->sleepers = 0;
     }
-    __atomic_store_n(&parking.owner, getpid(), __ATOMIC_RELEASE);
+    __atomic_store_n(&os.owner, getpid(), __ATOMIC_RELEASE);
 }
 
 static struct place *place_of(const uint32_t *word)
 {
-    return &parking.places[((uintptr_t)word >> 6) % PLACES];
+    return &os.places[((uintptr_t)word >> 6) % PLACES];
 }
 
 // The sleeper counts itself before it looks at the word, the waker looks at the count after the word was
 // changed: one of them sees the other.
 void mt_os_wait_word(const uint32_t *word, uint32_t expected, uint64_t timeout_ns)
 {
-    parking_open();
+    open_places();
     struct place *place = place_of(word);
     struct timespec limit = {(time_t)(timeout_ns / NANOSECONDS), (long)(timeout_ns % NANOSECONDS)};
     pthread_mutex_lock(&place->lock);
@@ -412,7 +427,7 @@ void mt_os_wake_word(const uint32_t *word)
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     if (__atomic_load_n(&place->sleepers, __ATOMIC_SEQ_CST) == 0)
         return;
-    if (__atomic_load_n(&parking.owner, __ATOMIC_ACQUIRE) != getpid())
+    if (__atomic_load_n(&os.owner, __ATOMIC_ACQUIRE) != getpid())
         return;
     int saved = errno;
     pthread_mutex_lock(&place->lock);
@@ -459,7 +474,7 @@ int mt_os_thread_start(mt_os_thread *thread, const char *name, void (*run)(void 
 {
     void *memory;
     pthread_t handle;
-    parking_open();
+    open_places();
     int error = mt_os_map_memory(sizeof(struct start), &memory);
     if (error)
         return error;

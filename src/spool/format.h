@@ -17,7 +17,7 @@
 #define MT_SPOOL_MAGIC "metaltap" // 8 bytes, no terminator
 enum {
     MT_SPOOL_VERSION = 1,
-    MT_SPOOL_HEADER_BYTES = 4096,
+    MT_SPOOL_HEADER_BYTES = 16384, // a page on every system, so that segments can be mapped
     MT_SPOOL_SEGMENT_BYTES = 256 * 1024,
     MT_SPOOL_SLOT_BYTES = 32,
     MT_SPOOL_SEGMENT_SLOTS = MT_SPOOL_SEGMENT_BYTES / MT_SPOOL_SLOT_BYTES,

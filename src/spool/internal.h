@@ -28,6 +28,7 @@ struct mt_spool {
     uint64_t tolerance;           // ticks by which a stream's times may go back
     struct mt_spool_place *table; // by stream and number
     size_t count, capacity;
+    size_t streams;
     struct mt_spool_damage damage;
     struct mt_spool_pass definitions, events;
 };

@@ -167,11 +167,8 @@ static uint64_t first_time(const struct mt_spool *spool, size_t begin, size_t en
 
 static int begin_merge(struct mt_spool *spool, struct merge *merge)
 {
-    size_t streams = 0;
-    for (size_t i = 0; i < spool->count; i = mt_spool_stream_end(spool, i))
-        streams++;
-    merge->sources = calloc(streams + 1, sizeof *merge->sources);
-    merge->heap = calloc(streams + 1, sizeof *merge->heap);
+    merge->sources = calloc(spool->streams + 1, sizeof *merge->sources);
+    merge->heap = calloc(spool->streams + 1, sizeof *merge->heap);
     if (!merge->sources || !merge->heap)
         return -ENOMEM;
     uint32_t index = 0;

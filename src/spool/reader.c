@@ -216,6 +216,7 @@ static void check_numbers(struct mt_spool *spool)
 {
     bool front_may_miss = spool->header.keep_bytes || spool->header.overwritten_segments;
     size_t kept = 0;
+    spool->streams = 0;
     for (size_t i = 0; i < spool->count; i++) {
         const struct mt_spool_place *before = kept ? &spool->table[kept - 1] : NULL;
         const struct mt_spool_place *it = &spool->table[i];
@@ -224,6 +225,7 @@ static void check_numbers(struct mt_spool *spool)
             spool->damage.bad_segments++;
             continue;
         }
+        spool->streams += !follows;
         if (follows)
             spool->damage.missing_segments += it->number - before->number - 1;
         else if (!front_may_miss || it->stream == 0)

@@ -68,7 +68,7 @@ static size_t slots_if_sound(const struct mt_rec_any *record, bool event)
 // Many streams get smaller blocks, so that memory stays the same.
 static size_t block_slots_for(const struct mt_spool *spool)
 {
-    size_t bytes = spool->count ? ALL_BLOCKS_BYTES / spool->count : BLOCK_BYTES;
+    size_t bytes = ALL_BLOCKS_BYTES / spool->streams;
     if (bytes > BLOCK_BYTES)
         bytes = BLOCK_BYTES;
     if (bytes < SMALLEST_BLOCK_BYTES)
@@ -147,6 +147,8 @@ static void begin_segment(struct mt_spool_source *source, const struct mt_spool_
     source->segment = place;
     source->offset = begin + MT_SPOOL_FIRST_SLOT * MT_SPOOL_SLOT_BYTES;
     source->limit = limit < spool->file_bytes ? limit : spool->file_bytes;
+    if (source->limit < source->offset)
+        source->limit = source->offset; // the file has grown since its size was read
     source->latest = latest_time(source);
     source->written = spool->live && !head->closed;
     if (place->number != source->next_number)

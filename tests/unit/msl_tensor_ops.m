@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tensors and matmul2d against triple loops over doubles. All numbers are whole and small: sums are exact in the
-// narrowest type, so results have to be equal.
+// Tensors and matmul2d against triple loops over doubles. All numbers are whole and small: sums are exact in
+// the narrowest type, so results have to be equal.
 #include "msl/harness.h"
 #include "msl/reference.h"
 
@@ -251,7 +251,8 @@ static void refused(void)
         "  auto left = product.get_left_input_cooperative_tensor<float, float, float>(); a[0] = left[0]; }\n";
     // Sources that do not ask for tensors may have names of their own.
     static const char own_names[] =
-        "#include <metal_stdlib>\nusing namespace metal; struct tensor { int x; }; struct extents { int y; };\n"
+        "#include <metal_stdlib>\nusing namespace metal; struct tensor { int x; }; struct extents { int y; "
+        "};\n"
         "kernel void k(device int *a [[buffer(0)]]) { tensor t = {1}; extents e = {2}; a[0] = t.x + e.y; }\n";
     int32_t out[1] = {0};
     CHECK(!msl_compile(source, nil));

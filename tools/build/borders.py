@@ -17,12 +17,13 @@ CODE = {".c", ".m", ".h", ".def", ".py", ".sh", ".mk", ".metal"}
 
 # A part, and the places its quoted includes may lead to (besides its own folder).
 INCLUDES_ALLOWED = {
-    "interpose": ("interpose/", "src/objc/", "src/spool/format.h", "src/os/", "src/views/report.h"),
+    "interpose": ("interpose/", "src/objc/", "src/spool/format.h", "src/os/", "src/options/", "src/version.h",
+                  "src/views/report.h"),
 }
 # A part, places that its includes may not lead to, and exceptions.
 INCLUDES_FORBIDDEN = {
-    "tools": ("interpose/", ("interpose/options.def",)),
-    "src": ("interpose/", ("interpose/options.def",)),
+    "tools": ("interpose/", ()),
+    "src": ("interpose/", ()),
 }
 # Objective-C is what softmetal and machrun are made of; tests have targets in it. Nothing else may.
 OBJC_ALLOWED = ("src/softmetal/", "tools/machrun/", "tests/targets/", "tests/unit/", "tests/bench/")
@@ -49,7 +50,7 @@ def project_files():
 
 def resolve(name, source):
     """The project file that an include means, relative to the top; None if it is not ours."""
-    for base in (source.parent, TOP / "src/softmetal", TOP / "src/softmetal/include", TOP / "src", TOP):
+    for base in (source.parent, TOP / "src/softmetal", TOP / "src/softmetal/include", TOP / "src", TOP / "interpose", TOP):
         candidate = (base / name).resolve()
         if candidate.is_file() and candidate.is_relative_to(TOP):
             return candidate.relative_to(TOP).as_posix()

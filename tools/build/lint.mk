@@ -38,7 +38,7 @@ $(L)/cppcheck/%.ok: % $(B)/obj/%.o tools/build/cppcheck.txt
 	$(call say,CPPCHECK,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)cppcheck --quiet --std=c11 --enable=warning,performance,portability --error-exitcode=1 --inline-suppr \
-	    --suppressions-list=tools/build/cppcheck.txt -Isrc/softmetal -Isrc -Itests $<
+	    --suppressions-list=tools/build/cppcheck.txt -Isrc/softmetal -Isrc -Iinterpose -Itests $<
 	$(Q)touch $@
 
 $(L)/shell/%.ok: %

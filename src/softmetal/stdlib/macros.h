@@ -8,6 +8,9 @@
 #endif
 #define __METAL_MACOS__ 1
 #define __HAVE_BFLOAT__ 1
+#if __METAL_VERSION__ >= 400
+#define __HAVE_TENSOR__ 1
+#endif
 #define __METAL_PRECISE_MATH__ 0
 #define __METAL_FAST_MATH__ 1
 #define __METAL_MAYBE_FAST_MATH__ 2

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Cooperative tensors: a matrix held in pieces by the threads of one or more simdgroups, or whole by one thread.
-// Here are the layouts (which element of which lane stands for which place), element access, load and store.
-// Sources rely on the layout of 16x16 fragments that Apple's GPUs have; it must not change.
+// Cooperative tensors: a matrix held in pieces by the threads of one or more simdgroups, or whole by one
+// thread. Here are the layouts (which element of which lane stands for which place), element access, load and
+// store. Sources rely on the layout of 16x16 fragments that Apple's GPUs have; it must not change.
 #pragma once
 #include "msl_simd.h"
 #include "msl_tensor.h"
@@ -132,7 +132,7 @@ struct cooperative_tensor {
     {
         for (int i = 0; i < Layout::capacity; i++)
             elements[i] = is_valid_element(i) && from.__sm_has(place(i)) ? __sm_cast<T>(from[place(i)])
-                                                                        : __sm_cast<T>(0);
+                                                                         : __sm_cast<T>(0);
     }
     template <class Memory>
     inline void store(const Memory &to) const
@@ -154,7 +154,7 @@ struct cooperative_tensor {
         return {this, map_index<Iterator>(it)};
     }
 
-private:
+  private:
     static inline array<int, Layout::rank> place(int i)
     {
         return Layout::place(Layout::simds > 1 ? __sm_simd_index() % Layout::simds : 0, __sm_lane(), i);

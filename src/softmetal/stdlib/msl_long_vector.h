@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// vec<T, N> with more than four components, which sources use as arrays with arithmetic. They have no component
-// names and no swizzles, and the functions of the library do not take them.
+// vec<T, N> with more than four components, which sources use as arrays with arithmetic. They have no
+// component names and no swizzles, and the functions of the library do not take them.
 #pragma once
 #include "msl_vector.h"
 
@@ -49,7 +49,7 @@ struct vec<T, N> {
     }                                                                                                        \
     friend constexpr vec &operator op##=(vec & p, const vec & q) { return p = p op q; }
 #define SM_LONG_COMPARE(op)                                                                                  \
-    friend constexpr vec<bool, N> operator op(const vec &p, const vec &q)                                    \
+    friend constexpr vec<bool, N> operator op(const vec & p, const vec & q)                                  \
     {                                                                                                        \
         vec<bool, N> result;                                                                                 \
         for (int i = 0; i < N; i++)                                                                          \

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Tensors of Metal 4 as views of memory: extents (static and dynamic), strides, slices. The first dimension is
-// the innermost one. Handles, offsets and inline tensors are one thing here, because the host has no tensor
-// objects. A slice without static sizes ends where its parent ends; static sizes are believed.
+// Tensors of Metal 4 as views of memory: extents (static and dynamic), strides, slices. The first dimension
+// is the innermost one. Handles, offsets and inline tensors are one thing here, because the host has no
+// tensor objects. A slice without static sizes ends where its parent ends; static sizes are believed.
 #pragma once
 #include "msl_array.h"
 
@@ -61,7 +61,7 @@ struct extents {
         return same;
     }
 
-private:
+  private:
     constexpr void fill(const Index *values, size_t count)
     {
         for (size_t i = 0, next = 0; i < sizeof...(E); i++)
@@ -171,7 +171,7 @@ struct tensor {
         return slice<Size...>(from...);
     }
 
-private:
+  private:
     template <class E>
     constexpr auto cut(const strides_type &from) const
     {
