@@ -43,12 +43,11 @@ static bool add_segment(void)
     if (stream->count == MOST_SEGMENTS)
         return false;
     struct mt_spool_segment owner = {.kind = MT_SEGMENT_DEFINITIONS, .number = stream->count};
-    struct mt_segment *segment = mt_segments_take(&owner);
+    // The one before it is never done with: it stays mapped.
+    struct mt_segment *segment =
+        mt_segments_take(&owner, stream->count ? stream->segments[stream->count - 1] : NULL);
     if (!segment)
         return false;
-    // Not mt_segments_close: it stays mapped.
-    if (stream->count)
-        __atomic_store_n(&stream->segments[stream->count - 1]->head->closed, 1, __ATOMIC_RELEASE);
     stream->segments[stream->count++] = segment;
     stream->cursor = mt_segment_first(segment);
     stream->end = mt_segment_end(segment);

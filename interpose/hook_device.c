@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Devices: what they are, and the queues and shared events they make. Runs on the program's threads. Libraries
-// and pipelines are in hook_library.c and hook_pipeline.c, memory in hook_memory.c.
+// Devices: what they are, and the queues and shared events they make. Runs on the program's threads.
+// Libraries and pipelines are in hook_library.c and hook_pipeline.c, memory in hook_memory.c.
 #include "hooks.h"
 #include "know.h"
 #include "objc/sends.h"
@@ -115,8 +115,7 @@ struct mt_queue_entry *mt_know_queue(id queue, id device, uint32_t max_buffers, 
         return NULL;
     bool define;
     mt_swizzle(queue, MT_ROLE_QUEUE);
-    struct mt_queue_entry *entry =
-        mt_know_claim(MT_KIND_QUEUE, queue, MT_COUNT_QUEUE, !seen_late, &define);
+    struct mt_queue_entry *entry = mt_know_claim(MT_KIND_QUEUE, queue, MT_COUNT_QUEUE, !seen_late, &define);
     if (define) {
         entry->device_object = device;
         define_queue(queue, entry, max_buffers, seen_late);

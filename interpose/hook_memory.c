@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Buffers and heaps: their coming and going, as a running total of the process. Runs on the program's threads.
-// Objects die wherever their last reference goes, also inside other calls of Metal's, so a release is
-// recorded at any depth; never keeps an object alive or sends to one that is going.
+// Buffers and heaps: their coming and going, as a running total of the process. Runs on the program's
+// threads. Objects die wherever their last reference goes, also inside other calls of Metal's, so a release
+// is recorded at any depth; never keeps an object alive or sends to one that is going.
 #include "hooks.h"
 #include "know.h"
 #include "objc/sends.h"
@@ -108,12 +108,12 @@ id mt_hook_DEVICE_newBuffer(id self, SEL op, NSUInteger length, NSUInteger optio
     return after_new(&call, buffer, MT_ROLE_BUFFER, MT_MEMORY_BUFFER);
 }
 
-id mt_hook_DEVICE_newBufferWithBytes(id self, SEL op, const void *bytes, NSUInteger length, NSUInteger options)
+id mt_hook_DEVICE_newBufferWithBytes(id self, SEL op, const void *bytes, NSUInteger length,
+                                     NSUInteger options)
 {
     struct mt_call call;
     mt_call_begin(&call, self, MT_HOOK_DEVICE_newBufferWithBytes);
-    id buffer =
-        MT_FORWARD(call, id, const void *, NSUInteger, NSUInteger)(self, op, bytes, length, options);
+    id buffer = MT_FORWARD(call, id, const void *, NSUInteger, NSUInteger)(self, op, bytes, length, options);
     return after_new(&call, buffer, MT_ROLE_BUFFER, MT_MEMORY_BUFFER);
 }
 
@@ -146,8 +146,8 @@ id mt_hook_DEVICE_newBufferNoCopy(id self, SEL op, void *memory, NSUInteger leng
     struct mt_call call;
     mt_call_begin(&call, self, MT_HOOK_DEVICE_newBufferNoCopy);
     void *wrapped = wrap_deallocator(&call, deallocator);
-    id buffer = MT_FORWARD(call, id, void *, NSUInteger, NSUInteger, void *)(
-        self, op, memory, length, options, wrapped ? wrapped : deallocator);
+    id buffer = MT_FORWARD(call, id, void *, NSUInteger, NSUInteger,
+                           void *)(self, op, memory, length, options, wrapped ? wrapped : deallocator);
     mt_objc_block_release(wrapped);
     return after_new(&call, buffer, MT_ROLE_BUFFER, MT_MEMORY_NO_COPY);
 }
@@ -173,7 +173,6 @@ id mt_hook_HEAP_newBufferAtOffset(id self, SEL op, NSUInteger length, NSUInteger
 {
     struct mt_call call;
     mt_call_begin(&call, self, MT_HOOK_HEAP_newBufferAtOffset);
-    id buffer =
-        MT_FORWARD(call, id, NSUInteger, NSUInteger, NSUInteger)(self, op, length, options, offset);
+    id buffer = MT_FORWARD(call, id, NSUInteger, NSUInteger, NSUInteger)(self, op, length, options, offset);
     return after_new(&call, buffer, MT_ROLE_BUFFER, MT_MEMORY_HEAP_BUFFER);
 }

@@ -17,8 +17,8 @@ void mt_ours_end(struct mt_ours *ours);
 
 // The entry of an object, made and numbered if there is none. `is_new`: the program just received it, so an
 // entry under its address is that of an object which is gone, and gets a new number. Else the object was
-// found in use, perhaps by two threads at once: one of them is told to define it (`*define`). NULL when memory
-// is short.
+// found in use, perhaps by two threads at once: one of them is told to define it (`*define`). NULL when
+// memory is short.
 void *mt_know_claim(enum mt_kind kind, id object, enum mt_record_counter counter, bool is_new, bool *define);
 
 #endif

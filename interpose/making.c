@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Gives numbers to what is made. Metal may serve one call by making another on a thread of its own, which looks
-// like the program's; both report the same object, or the same error, and the second finds that the first
-// did so since it began. Runs on the program's threads and on those where Metal calls handlers.
+// Gives numbers to what is made. Metal may serve one call by making another on a thread of its own, which
+// looks like the program's; both report the same object, or the same error, and the second finds that the
+// first did so since it began. Runs on the program's threads and on those where Metal calls handlers.
 #include "making.h"
 
 #include <stdlib.h>
@@ -78,8 +78,11 @@ static void know_failed(const struct mt_making *making, id error)
 {
     bool again;
     uint32_t number = number_of_failure(making, error, &again);
-    if (!again || making->is_async)
-        making->kind->define(making, NULL, NULL, number, mt_error_text_of(error));
+    if (again && !making->is_async)
+        return;
+    const char *unexplained = making->kind->unexplained;
+    uint32_t text = error ? mt_error_text_of(error) : mt_record_string(unexplained, strlen(unexplained));
+    making->kind->define(making, NULL, NULL, number, text);
 }
 
 static void know(struct mt_making *making, id object, id error)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The making of a library, a function or a pipeline: how long it took, what came of it or why nothing did, in
-// the plain forms and in those with a completion handler. The hooks fill in what they know; making.c gives the
-// number and has it defined. Runs on the program's threads and on those where Metal calls handlers.
+// the plain forms and in those with a completion handler. The hooks fill in what they know; making.c gives
+// the number and has it defined. Runs on the program's threads and on those where Metal calls handlers.
 #ifndef MT_MAKING_H
 #define MT_MAKING_H
 
@@ -9,7 +9,7 @@
 
 struct mt_making {
     const struct mt_making_kind *kind;
-    bool recorded;  // the program's own call
+    bool recorded; // the program's own call
     bool is_async;
     uint32_t form;  // of a library; flags of a pipeline
     uint32_t owner; // device, of a function the library
@@ -27,6 +27,7 @@ struct mt_making_kind {
     enum mt_kind kind;
     enum mt_role role;
     enum mt_record_counter counter;
+    const char *unexplained; // what to say when nothing was made and Metal gave no error
     // Writes the definition, and the entry unless it is NULL: nothing was made then, `error` is why.
     void (*define)(const struct mt_making *making, struct mt_object *entry, id object, uint32_t number,
                    uint32_t error);

@@ -91,7 +91,7 @@ static_assert(offsetof(struct mt_rec_encoder_begin, encoder) == offsetof(struct 
 
 // ---- places and their segments ----
 
-// The next segment of the place's stream; the old one is closed when the new one can be found.
+// The next segment of the place's stream.
 static bool refill(struct place *place)
 {
     struct mt_spool_segment owner = {
@@ -102,10 +102,9 @@ static bool refill(struct place *place)
         .encoder = place->encoder,
         .command_buffer = place->command_buffer,
     };
-    struct mt_segment *segment = mt_segments_take(&owner);
+    struct mt_segment *old = place->segment, *segment = mt_segments_take(&owner, old);
     if (!segment)
         return false;
-    struct mt_segment *old = place->segment;
     set_busy(place, true);
     place->segment = segment;
     place->segments++;
@@ -113,7 +112,7 @@ static bool refill(struct place *place)
     place->open.end = mt_segment_end(segment);
     set_busy(place, false);
     if (old)
-        mt_segments_close(old);
+        mt_segments_done(old);
     if (place->lost) {
         struct mt_rec_drop drop = {.word = MT_REC_WORD(MT_REC_DROP, 0), .records = place->lost};
         append(place, &drop, 1, mt_os_ticks());
@@ -232,8 +231,11 @@ static void thread_ended(void *value)
 
 // ---- events ----
 
+// What comes when recording has ended is no loss.
 static void count_drop(struct place *place)
 {
+    if (mt_segments_phase() == MT_SEGMENTS_OFF)
+        return;
     if (place)
         place->lost++;
     mt_segments_add(&mt_segments_header()->dropped_records, 1);

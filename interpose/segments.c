@@ -29,11 +29,12 @@ struct segment_list {
 };
 
 static struct {
-    uint32_t lock; // of everything down to `preparing`
+    uint32_t overwrite_lock; // taken before `lock`
+    uint32_t lock;           // of everything down to `preparing`
     uint32_t phase, session;
     struct segment_list ready;  // prepared, oldest first
-    struct segment_list closed; // to be unmapped by the helper
-    struct segment_list kept;   // bounded mode: closed and unmapped, oldest first
+    struct segment_list closed; // unbounded: to be unmapped by the helper
+    struct segment_list kept;   // bounded: closed, oldest first, still mapped, to be overwritten
     struct mt_segment *spare;   // descriptors without a segment
     uint64_t places;            // in the file, whether ready, in use or done with
     uint64_t event_places;      // those that are not of definitions
@@ -211,23 +212,27 @@ static uint64_t count_records(const struct mt_spool_segment *head)
     return records;
 }
 
-// What is lost is counted first, then the segment is nobody's and another use, then it is emptied: a reader
-// that finds the same use before and after has read it whole.
-static void empty_again(struct mt_spool_segment *head)
+// What is lost is counted first, then the segment is nobody's and another use, and then it may be emptied: a
+// reader that finds the same use before and after has read it whole.
+static void give_up(struct mt_spool_segment *head)
 {
     mt_segments_add(&spool.header->overwritten_records, count_records(head));
     mt_segments_add(&spool.header->overwritten_segments, 1);
     __atomic_store_n(&head->kind, MT_SEGMENT_FREE, __ATOMIC_SEQ_CST);
     __atomic_store_n(&head->use, head->use + 1, __ATOMIC_SEQ_CST);
+}
+
+static void empty(struct mt_spool_segment *head)
+{
     memset(head + 1, 0, MT_SPOOL_SEGMENT_BYTES - sizeof *head);
     __atomic_store_n(&head->closed, 0, __ATOMIC_RELEASE);
 }
 
-static int make_ready(struct mt_segment *segment, bool again)
+static int map_new(struct mt_segment *segment)
 {
     uint64_t offset = place_offset(segment->index);
     int rc = check_descriptor();
-    if (!rc && !again)
+    if (!rc)
         rc = mt_os_reserve(spool.fd, offset, MT_SPOOL_SEGMENT_BYTES);
     void *memory;
     if (!rc)
@@ -235,12 +240,8 @@ static int make_ready(struct mt_segment *segment, bool again)
     if (rc)
         return rc;
     segment->head = memory;
-    if (again) {
-        empty_again(segment->head);
-    } else {
-        segment->head->magic = MT_SPOOL_SEGMENT_MAGIC;
-        segment->head->use = 1;
-    }
+    segment->head->magic = MT_SPOOL_SEGMENT_MAGIC;
+    segment->head->use = 1;
     return 0;
 }
 
@@ -272,22 +273,37 @@ static struct mt_segment *settle(struct mt_segment *segment, int rc, bool for_re
     return segment;
 }
 
+// Chooses a place to prepare, and counts the caller among those who do until settle. False: recording is over
+// or the file cannot grow. Segments of a stream are given up in their order, hence the lock of its own.
+static bool begin_preparing(struct mt_segment **segment, bool *again)
+{
+    mt_lock(&spool.overwrite_lock);
+    mt_lock(&spool.lock);
+    bool wanted = mt_segments_phase() == MT_SEGMENTS_ON && (!spool.full_reason || overwrites());
+    if (wanted) {
+        *segment = choose_place(again);
+        spool.preparing++;
+    }
+    mt_unlock(&spool.lock);
+    if (wanted && *again)
+        give_up((*segment)->head);
+    mt_unlock(&spool.overwrite_lock);
+    return wanted;
+}
+
 // One more segment, for the list of those that are ready or to be used at once. NULL: recording is over, or
 // the file cannot grow, in which case full_reason is set.
 static struct mt_segment *prepare(bool for_ready)
 {
     bool again = false;
     struct mt_segment *segment = NULL;
-    mt_lock(&spool.lock);
-    bool wanted = mt_segments_phase() == MT_SEGMENTS_ON && (!spool.full_reason || overwrites());
-    if (wanted) {
-        segment = choose_place(&again);
-        spool.preparing++; // until then the file is not cut
-    }
-    mt_unlock(&spool.lock);
-    if (!wanted)
+    if (!begin_preparing(&segment, &again))
         return NULL;
-    int rc = segment ? make_ready(segment, again) : -ENOMEM;
+    int rc = 0;
+    if (again)
+        empty(segment->head);
+    else
+        rc = segment ? map_new(segment) : -ENOMEM;
     mt_lock(&spool.lock);
     segment = settle(segment, rc, for_ready);
     __atomic_store_n(&spool.preparing, spool.preparing - 1, __ATOMIC_RELEASE);
@@ -295,8 +311,7 @@ static struct mt_segment *prepare(bool for_ready)
     return segment;
 }
 
-// Closed segments are unmapped; in bounded mode they wait to be overwritten.
-static void retire_closed(void)
+static void unmap_closed(void)
 {
     for (;;) {
         mt_lock(&spool.lock);
@@ -306,10 +321,7 @@ static void retire_closed(void)
             return;
         unmap_segment(segment);
         mt_lock(&spool.lock);
-        if (spool.keep_places)
-            list_add(&spool.kept, segment);
-        else
-            make_spare(segment);
+        make_spare(segment);
         mt_unlock(&spool.lock);
     }
 }
@@ -351,7 +363,7 @@ static void helper_main(void *unused)
     uint64_t next_ns = mt_os_clock_ns() + second_ns;
     while (!__atomic_load_n(&spool.helper_end, __ATOMIC_ACQUIRE)) {
         uint32_t seen = __atomic_load_n(&spool.wake, __ATOMIC_SEQ_CST);
-        retire_closed();
+        unmap_closed();
         fill_ready();
         uint64_t now_ns = mt_os_clock_ns();
         if (now_ns >= next_ns) {
@@ -425,7 +437,6 @@ static struct mt_segment *take_unprepared(void)
     if (mt_segments_phase() != MT_SEGMENTS_ON)
         return NULL;
     mt_segments_add(&spool.header->stalls, 1);
-    retire_closed();
     struct mt_segment *segment = prepare(false);
     if (!segment)
         segment = prepare(false); // in bounded mode a file that cannot grow is used over
@@ -436,7 +447,7 @@ static struct mt_segment *take_unprepared(void)
     return segment;
 }
 
-struct mt_segment *mt_segments_take(const struct mt_spool_segment *owner)
+struct mt_segment *mt_segments_take(const struct mt_spool_segment *owner, struct mt_segment *before)
 {
     struct mt_segment *segment = take_ready();
     if (!segment)
@@ -454,22 +465,22 @@ struct mt_segment *mt_segments_take(const struct mt_spool_segment *owner)
     head->thread = owner->thread;
     head->encoder = owner->encoder;
     head->command_buffer = owner->command_buffer;
+    // In this order: a segment that is not closed is the last of its stream, whenever one looks.
+    if (before)
+        __atomic_store_n(&before->head->closed, 1, __ATOMIC_RELEASE);
     __atomic_store_n(&head->kind, owner->kind, __ATOMIC_RELEASE);
     if (spool.helper_runs)
         wake_helper();
     return segment;
 }
 
-void mt_segments_close(struct mt_segment *segment)
+void mt_segments_done(struct mt_segment *segment)
 {
-    __atomic_store_n(&segment->head->closed, 1, __ATOMIC_RELEASE);
     mt_lock(&spool.lock);
-    list_add(&spool.closed, segment);
+    list_add(spool.keep_places ? &spool.kept : &spool.closed, segment);
     mt_unlock(&spool.lock);
-    if (spool.helper_runs)
-        wake_helper();
-    else
-        retire_closed();
+    if (!spool.helper_runs)
+        unmap_closed();
 }
 
 // ---- beginning and end ----
@@ -618,7 +629,7 @@ void mt_segments_stop(void)
     end_helper();
     for (struct mt_segment *segment = unused.first; segment; segment = segment->next)
         unmap_segment(segment);
-    retire_closed();
+    unmap_closed();
     if (wait_for_preparing() && !check_descriptor()) {
         mt_os_truncate(spool.fd, place_offset(spool.header->segments));
         close(spool.fd);
@@ -644,6 +655,7 @@ void mt_segments_abandon(void)
 
 void mt_segments_lock_for_fork(void)
 {
+    mt_lock(&spool.overwrite_lock);
     mt_lock(&spool.lock);
     mt_lock(&spool.memory_lock);
 }
@@ -652,6 +664,7 @@ void mt_segments_unlock_after_fork(void)
 {
     mt_unlock(&spool.memory_lock);
     mt_unlock(&spool.lock);
+    mt_unlock(&spool.overwrite_lock);
 }
 
 // The mappings stay, since the thread may have been interrupted while it used one; nothing leads to them.
@@ -663,5 +676,5 @@ void mt_segments_after_fork(void)
     __atomic_fetch_add(&spool.session, 1, __ATOMIC_RELEASE);
     __atomic_store_n(&spool.header, NULL, __ATOMIC_RELEASE);
     spool.helper_runs = false;
-    spool.lock = spool.memory_lock = 0;
+    spool.overwrite_lock = spool.lock = spool.memory_lock = 0;
 }

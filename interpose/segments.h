@@ -14,7 +14,7 @@ enum mt_segments_phase {
     MT_SEGMENTS_ON,
     MT_SEGMENTS_FULL, // no more segments: what finds no room is counted as dropped
 };
-// One place of the file, while it is mapped, or while it waits to be overwritten.
+// One place of the file, while it is mapped.
 struct mt_segment {
     struct mt_spool_segment *head; // NULL: not mapped
     uint64_t index;                // of the place in the file
@@ -44,11 +44,12 @@ uint32_t mt_segments_session(void); // counts starts, so that what belongs to an
 struct mt_spool_header *mt_segments_header(void);
 void mt_segments_add(uint64_t *header_field, uint64_t amount);
 
-// A zeroed segment whose head says what `owner` says (kind, stream, number, thread, encoder, command_buffer).
-// NULL: there is none, and recording stops.
-struct mt_segment *mt_segments_take(const struct mt_spool_segment *owner);
-// The stream went on elsewhere. The caller touches the segment no more.
-void mt_segments_close(struct mt_segment *segment);
+// A zeroed segment whose head says what `owner` says (kind, stream, number, thread, encoder, command_buffer),
+// and `before` (or NULL), which the stream leaves for it, is closed. NULL: there is none, and recording
+// stops.
+struct mt_segment *mt_segments_take(const struct mt_spool_segment *owner, struct mt_segment *before);
+// The caller touches a closed segment no more: it may be unmapped or overwritten.
+void mt_segments_done(struct mt_segment *segment);
 struct mt_slot *mt_segment_first(const struct mt_segment *segment);
 struct mt_slot *mt_segment_end(const struct mt_segment *segment);
 // Zeroed memory, never given back; NULL if there is none. Aligned to 128 bytes.

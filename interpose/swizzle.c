@@ -37,6 +37,15 @@ static const char *skip_quoted(const char *at)
     return *at ? at + 1 : at;
 }
 
+static const char *skip_struct(const char *at)
+{
+    int depth = 0;
+    do {
+        depth += *at == '{' ? 1 : *at == '}' ? -1 : 0;
+    } while (*at++ && depth > 0);
+    return at[-1] ? at : at - 1;
+}
+
 // The next character that counts, or 0. Names of structs end in '=', or with the struct if it is opaque.
 static char next_part(const char **text)
 {
@@ -49,6 +58,12 @@ static char next_part(const char **text)
         } else {
             break;
         }
+    }
+    if (at[0] == '^' && at[1] == '{') { // what a pointer leads to does not matter
+        // libdispatch's types are objects on macOS and pointers to opaque structs elsewhere.
+        bool is_object = strncmp(at, "^{dispatch_", strlen("^{dispatch_")) == 0;
+        *text = skip_struct(at + 1);
+        return is_object ? '@' : '^';
     }
     char part = *at;
     if (part)

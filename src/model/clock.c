@@ -107,7 +107,8 @@ void mt_clock_finish(struct mt_clock *clock)
     size_t kept = 1;
     for (size_t i = 1; i < clock->count; i++) {
         bool only = i + 1 == clock->count && kept == 1;
-        bool follows = anchors[i].ticks > anchors[kept - 1].ticks && anchors[i].ns >= anchors[kept - 1].ns;
+        uint64_t step = anchors[i].ticks - anchors[kept - 1].ticks;
+        bool follows = step > 0 && step < UINT64_C(1) << 63 && anchors[i].ns >= anchors[kept - 1].ns;
         if (follows && (only || !is_loose(clock, &anchors[i])))
             anchors[kept++] = anchors[i];
     }
@@ -132,6 +133,14 @@ static void set_last_piece(struct mt_clock *clock, const struct mt_anchor *last)
                                            .slope = clock->slope};
 }
 
+static void set_piece(struct mt_clock *clock, const struct mt_anchor *from, const struct mt_anchor *to)
+{
+    clock->piece = (struct mt_clock_piece){.begin = from->ticks,
+                                           .length = to->ticks - from->ticks,
+                                           .ns = from->ns,
+                                           .slope = slope_between(from, to)};
+}
+
 // Finds the piece that `ticks` is in, for this time and the next ones.
 int64_t mt_clock_search(struct mt_clock *clock, uint64_t ticks)
 {
@@ -149,14 +158,11 @@ int64_t mt_clock_search(struct mt_clock *clock, uint64_t ticks)
     if (low + 1 == clock->count)
         set_last_piece(clock, &anchors[low]);
     else
-        clock->piece = (struct mt_clock_piece){.begin = anchors[low].ticks,
-                                               .length = anchors[low + 1].ticks - anchors[low].ticks,
-                                               .ns = anchors[low].ns,
-                                               .slope = slope_between(&anchors[low], &anchors[low + 1])};
+        set_piece(clock, &anchors[low], &anchors[low + 1]);
     uint64_t delta = ticks - clock->piece.begin;
     if (delta >= clock->piece.length)
         return clock->piece.ns + farthest_ns;
-    return clock->piece.ns + (int64_t)((double)delta * clock->piece.slope);
+    return clock->piece.ns + (int64_t)((double)(int64_t)delta * clock->piece.slope);
 }
 
 void mt_clock_describe(const struct mt_clock *clock, struct mt_clock_info *info)

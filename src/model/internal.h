@@ -13,7 +13,7 @@ struct mt_anchor {
     uint64_t ticks, width;
     int64_t ns;
 };
-struct mt_clock_piece { // [begin, begin + length)
+struct mt_clock_piece { // [begin, begin + length), at most 2^63 long
     uint64_t begin, length;
     int64_t ns; // at begin
     double slope;
@@ -38,7 +38,7 @@ static inline int64_t mt_clock_ns(struct mt_clock *clock, uint64_t ticks)
     uint64_t delta = ticks - clock->piece.begin;
     if (__builtin_expect(delta >= clock->piece.length, 0))
         return mt_clock_search(clock, ticks);
-    return clock->piece.ns + (int64_t)((double)delta * clock->piece.slope);
+    return clock->piece.ns + (int64_t)((double)(int64_t)delta * clock->piece.slope);
 }
 // 0 ticks are "not known".
 static inline int64_t mt_clock_ns_or_none(struct mt_clock *clock, uint64_t ticks)

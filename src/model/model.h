@@ -20,6 +20,8 @@ struct mt_text { // not terminated; NULL and 0 for none; may hold any bytes
 };
 
 // ---- definitions; arrays are indexed by id, entry 0 is empty ----
+// Not every id has an entry: a definition may have been lost, so that an id in an event can be 0, belong to
+// an entry whose own id is 0, or be beyond the array.
 struct mt_device {
     uint32_t id;
     struct mt_text name;
@@ -79,6 +81,7 @@ struct mt_definitions {
 };
 
 // ---- what happened ----
+// Enums are always one of their values. Times are within 2^62 of 0, so that they can be subtracted.
 enum mt_cb_end {
     MT_CB_COMPLETED,   // status 4
     MT_CB_FAILED,      // status 5

@@ -49,7 +49,8 @@ static inline struct mt_flight_encoder *current_encoder(struct mt_run *run, stru
     if (!stream->encoder)
         return NULL;
     if (stream->encoder_index != MT_FLIGHT_NONE) {
-        struct mt_flight_encoder *encoder = mt_flight_at(&run->encoders, stream->encoder_index);
+        struct mt_flight_encoder *encoder =
+            (struct mt_flight_encoder *)run->encoders.entries + stream->encoder_index;
         if (encoder->entry.id == stream->encoder)
             return encoder;
     }
@@ -63,7 +64,7 @@ static inline void count_in_cb(struct mt_run *run, const struct mt_flight_encode
 {
     if (encoder->cb_index == MT_FLIGHT_NONE)
         return;
-    struct mt_flight_cb *cb = mt_flight_at(&run->cbs, encoder->cb_index);
+    struct mt_flight_cb *cb = (struct mt_flight_cb *)run->cbs.entries + encoder->cb_index;
     if (cb->entry.id == encoder->row.command_buffer)
         cb->row.dispatches++;
 }

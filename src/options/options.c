@@ -354,19 +354,39 @@ int mt_options_expand_path(const char *pattern, uint32_t pid, const char *progra
     return 0;
 }
 
-int mt_options_spool_pattern(const struct mt_options *options, char *pattern, size_t size)
+// Where the extension begins, or the end. A dot in front of a name is none.
+static size_t extension_of(const char *path)
 {
-    const char *suffix = ".json";
-    size_t length = 0, kept = strlen(options->out);
-    if (options->spool[0])
-        return append(pattern, size, &length, options->spool, strlen(options->spool)) ? 0 : -ENAMETOOLONG;
-    if (!kept)
-        return -ENOENT;
-    if (kept > strlen(suffix) && strcmp(options->out + kept - strlen(suffix), suffix) == 0)
-        kept -= strlen(suffix);
-    if (!append(pattern, size, &length, options->out, kept) || !append(pattern, size, &length, ".mtap", 5))
-        return -ENAMETOOLONG;
-    return 0;
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+    return dot && dot != name ? (size_t)(dot - path) : strlen(path);
+}
+
+// Puts `mark` in front of the extension, which may become another.
+static int mark_name(const char *path, const char *mark, const char *extension, char *result)
+{
+    size_t end = extension_of(path);
+    int length = snprintf(result, MT_OPTION_PATH_MAX, "%.*s%s%s", (int)end, path, mark,
+                          extension ? extension : path + end);
+    return length < MT_OPTION_PATH_MAX ? 0 : -ENAMETOOLONG;
+}
+
+int mt_options_file_names(const struct mt_options *options, uint32_t pid, const char *program,
+                          unsigned attempt, char out[MT_OPTION_PATH_MAX], char spool[MT_OPTION_PATH_MAX])
+{
+    char mark[32] = "", name[MT_OPTION_PATH_MAX];
+    if (attempt == 1)
+        snprintf(mark, sizeof mark, "-%u", (unsigned)pid);
+    else if (attempt > 1)
+        snprintf(mark, sizeof mark, "-%u-%u", (unsigned)pid, attempt);
+    out[0] = spool[0] = '\0';
+    int result = mt_options_expand_path(options->out, pid, program, name, sizeof name);
+    if (result == 0 && name[0])
+        result = mark_name(name, mark, NULL, out);
+    if (result == 0 && options->spool[0]) {
+        result = mt_options_expand_path(options->spool, pid, program, name, sizeof name);
+        return result == 0 ? mark_name(name, mark, NULL, spool) : result;
+    }
+    return result == 0 && name[0] ? mark_name(name, mark, ".mtap", spool) : result;
 }
 
 // ---- glob ----

@@ -49,9 +49,11 @@ void mt_options_from_environment(struct mt_options *options, char *const *enviro
                                  void (*problem)(void *context, const char *text), void *context);
 // Expands %p, %n (the last part of `program`), %%; -ENAMETOOLONG, or -EINVAL for another letter.
 int mt_options_expand_path(const char *pattern, uint32_t pid, const char *program, char *path, size_t size);
-// Where a process records, still with its %: the spool's own pattern, or the report's with .mtap in place of
-// .json (behind it, if it has another ending). -ENOENT if neither is set, -ENAMETOOLONG.
-int mt_options_spool_pattern(const struct mt_options *options, char *pattern, size_t size);
+// The files of one process: its report (empty if none is wanted) and its spool, which lies beside the report
+// with .mtap for an extension unless it has a name of its own. Attempts from 1 on give other names, for when
+// one is taken: with the process's number in front of the extension. 0, or what expanding says.
+int mt_options_file_names(const struct mt_options *options, uint32_t pid, const char *program,
+                          unsigned attempt, char out[MT_OPTION_PATH_MAX], char spool[MT_OPTION_PATH_MAX]);
 // Shell-like: * ? [a-z] and nothing else.
 bool mt_options_glob(const char *pattern, const char *text);
 

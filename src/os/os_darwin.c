@@ -27,7 +27,7 @@
 #include <cpuid.h>
 #endif
 
-enum { THREAD_STACK_BYTES = 512 * 1024, NANOSECONDS = 1000 * 1000 * 1000, PLACES = 16 };
+enum { THREAD_STACK_BYTES = 1024 * 1024, NANOSECONDS = 1000 * 1000 * 1000, PLACES = 16 };
 
 // The system's own call to wait for a word came with macOS 14.4. Here the word's address picks one of a few
 // places with a lock and a condition. Words that share a place wake each other's threads, which look again.
@@ -334,8 +334,8 @@ void mt_os_system_name(char *buffer, size_t size)
     struct utsname name;
     char version[32] = "";
     size_t length = sizeof version - 1;
-    if (uname(&name) != 0)
-        memset(&name, 0, sizeof name);
+    memset(&name, 0, sizeof name);
+    uname(&name);
     if (sysctlbyname("kern.osproductversion", version, &length, NULL, 0) != 0)
         version[0] = '\0';
     snprintf(buffer, size, "macOS %s (%s %s) %s", version, name.sysname, name.release, name.machine);

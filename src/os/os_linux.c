@@ -428,7 +428,7 @@ static void *thread_main(void *memory)
 
 static int create_thread(pthread_t *thread, void *start)
 {
-    enum { STACK_BYTES = 256 * 1024 };
+    enum { STACK_BYTES = 1024 * 1024 };
     pthread_attr_t attributes;
     int error = pthread_attr_init(&attributes);
     if (error)

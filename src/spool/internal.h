@@ -21,7 +21,7 @@ struct mt_spool_pass {
 
 struct mt_spool {
     int fd;
-    bool live; // the program was running when the header was read
+    bool live; // the program had not ended when the header was read, as far as it says
     char *name;
     struct mt_spool_header header;
     uint64_t file_bytes;
@@ -57,6 +57,7 @@ struct mt_spool_source {
     struct mt_rec_any *slots;                // the block; NULL until the first fill
     size_t block_slots;                      // its size
     size_t used, position;                   // whole records, and how many slots of them have been taken
+    uint64_t types; // of the block: bit per type, those that are equal modulo 64 share one
     struct mt_spool_stream from;
 };
 

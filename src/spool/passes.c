@@ -44,6 +44,8 @@ int mt_spool_definitions(struct mt_spool *spool, mt_spool_visit visit, void *con
 
 static int visit_types(struct mt_spool_source *source, uint64_t types, mt_spool_visit visit, void *context)
 {
+    if (!(source->types & types))
+        return 0;
     for (size_t i = 0; i < source->used;) {
         const struct mt_rec_any *record = &source->slots[i];
         size_t slots = mt_spool_slots_of(record);
@@ -136,14 +138,24 @@ static int refill_first(struct merge *merge)
     return 0;
 }
 
+// The end of the records that come no later than `limit`, and of one at least. All of them are events.
+static size_t end_of_run(const struct mt_spool_source *source, uint64_t limit)
+{
+    const uint64_t two_slots = UINT64_C(1) << MT_REC_DISPATCH_WIDE | UINT64_C(1) << MT_REC_CB_DONE;
+    if (source->last_time <= limit)
+        return source->used; // the whole block
+    const struct mt_rec_any *slots = source->slots;
+    size_t end = source->position;
+    do
+        end += 1 + (two_slots >> (slots[end].word & 63) & 1);
+    while (end < source->used && slots[end].time <= limit);
+    return end;
+}
+
 static int visit_run(struct merge *merge, mt_spool_visit visit, void *context)
 {
     struct mt_spool_source *source = merge->heap[0].source;
-    uint64_t limit = limit_of_first(merge);
-    size_t begin = source->position, end = begin;
-    do
-        end += mt_spool_slots_of(&source->slots[end]);
-    while (end < source->used && source->slots[end].time <= limit);
+    size_t begin = source->position, end = end_of_run(source, limit_of_first(merge));
     int status = visit(context, &source->from, &source->slots[begin], end - begin);
     if (status)
         return status;

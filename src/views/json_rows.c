@@ -60,12 +60,13 @@ static void note_group(struct rows *rows, uint32_t group)
         rows->json->last_group = group;
 }
 
-// Runs a pass that writes rows between `begin` and `end`.
-static int run_pass(struct rows *rows, struct mt_model_visitor *visitor, const char *begin, const char *end)
+// Runs a pass that writes rows between `begin` and `end`. None is needed for what the analysis did not see.
+static int run_pass(struct rows *rows, struct mt_model_visitor *visitor, uint64_t count, const char *begin,
+                    const char *end)
 {
     visitor->context = rows;
     mt_out_string(rows->out, begin);
-    int error = mt_model_run(rows->json->model, visitor);
+    int error = count ? mt_model_run(rows->json->model, visitor) : 0;
     mt_out_string(rows->out, end);
     return error;
 }
@@ -142,7 +143,7 @@ int mt_json_command_buffers(struct mt_json *json)
 {
     struct rows rows = {json, json->out, false};
     struct mt_model_visitor visitor = {.command_buffer = write_command_buffer};
-    return run_pass(&rows, &visitor, "[", "]");
+    return run_pass(&rows, &visitor, json->analysis->counts.command_buffers, "[", "]");
 }
 
 // ---- encoders ----
@@ -180,7 +181,7 @@ int mt_json_encoders(struct mt_json *json)
 {
     struct rows rows = {json, json->out, false};
     struct mt_model_visitor visitor = {.encoder = write_encoder};
-    return run_pass(&rows, &visitor, "[", "]");
+    return run_pass(&rows, &visitor, json->analysis->counts.encoders, "[", "]");
 }
 
 // ---- dispatches ----
@@ -225,8 +226,11 @@ static void write_dispatch(void *context, const struct mt_model *model, const st
     char *begin = mt_out_reserve(out, 512); // 16 numbers of up to 20 digits
     if (!begin)
         return;
-    char *to = append_text(begin, rows->any ? ",\n[" : "\n[ ", 3);
+    char *to = begin;
+    if (rows->any)
+        *to++ = ',';
     rows->any = true;
+    to = append_text(to, "\n[", 2);
     to = it->time_ns < 0 ? append_text(to, "-", 1) : to;
     to = mt_format_u64(to, it->time_ns < 0 ? 0 - (uint64_t)it->time_ns : (uint64_t)it->time_ns);
     to = append_id(to, it->command_buffer);
@@ -253,7 +257,7 @@ int mt_json_dispatches(struct mt_json *json)
         "\"threadgroup_memory_bytes\",\"barrier_before\",\"group\",\"thread\"],\"rows\":[";
     struct rows rows = {json, json->out, false};
     struct mt_model_visitor visitor = {.dispatch = write_dispatch};
-    return run_pass(&rows, &visitor, begin, "]}");
+    return run_pass(&rows, &visitor, json->analysis->counts.dispatches, begin, "]}");
 }
 
 // ---- waits ----
@@ -281,7 +285,7 @@ int mt_json_waits(struct mt_json *json)
 {
     struct rows rows = {json, json->out, false};
     struct mt_model_visitor visitor = {.wait = write_wait};
-    return run_pass(&rows, &visitor, "[", "]");
+    return run_pass(&rows, &visitor, json->analysis->counts.waits, "[", "]");
 }
 
 // ---- memory ----
@@ -307,9 +311,12 @@ static void write_memory_totals(struct mt_json *json)
 {
     struct mt_out *out = json->out;
     const struct mt_memory_use *memory = &json->analysis->memory;
-    bool known = json->analysis->counts.memory_events > 0;
-    put_time(out, "{\"now_bytes\":", known ? (int64_t)memory->now_bytes : MT_NO_TIME);
-    put_time(out, ",\"peak_bytes\":", known ? (int64_t)memory->peak_bytes : MT_NO_TIME);
+    if (json->analysis->counts.memory_events) {
+        put_u64(out, "{\"now_bytes\":", memory->now_bytes);
+        put_u64(out, ",\"peak_bytes\":", memory->peak_bytes);
+    } else {
+        mt_out_string(out, "{\"now_bytes\":null,\"peak_bytes\":null");
+    }
     put_time(out, ",\"peak_ns\":", memory->peak_ns);
     mt_out_string(out, ",\"kinds\":{");
     for (int i = 0; i < MT_MEMORY_KINDS; i++) {
@@ -335,7 +342,7 @@ int mt_json_memory(struct mt_json *json)
         mt_out_string(json->out, "}");
         return 0;
     }
-    return run_pass(&rows, &visitor, begin, "]}}");
+    return run_pass(&rows, &visitor, json->analysis->counts.memory_events, begin, "]}}");
 }
 
 // ---- debug groups: last, since only the passes before know them ----

@@ -119,28 +119,31 @@ static const char digit_pairs[] = "0001020304050607080910111213141516171819"
                                   "6061626364656667686970717273747576777879"
                                   "8081828384858687888990919293949596979899";
 
+static unsigned count_digits(uint64_t value)
+{
+    unsigned digits = 1;
+    for (; value >= 10000; value /= 10000)
+        digits += 4;
+    return digits + (value >= 10) + (value >= 100) + (value >= 1000);
+}
+
 char *mt_format_u64(char *to, uint64_t value)
 {
     if (value < 10) { // most columns of most rows
         *to = (char)('0' + value);
         return to + 1;
     }
-    char digits[20];
-    char *from = digits + sizeof(digits);
-    while (value >= 100) {
-        from -= 2;
-        memcpy(from, digit_pairs + value % 100 * 2, 2);
-        value /= 100;
+    // In place from the end: a copy of a length that changes all the time costs more than counting.
+    char *end = to + count_digits(value), *at = end;
+    for (; value >= 100; value /= 100) {
+        at -= 2;
+        memcpy(at, digit_pairs + value % 100 * 2, 2);
     }
-    if (value >= 10) {
-        from -= 2;
-        memcpy(from, digit_pairs + value * 2, 2);
-    } else {
-        *--from = (char)('0' + value);
-    }
-    size_t length = (size_t)(digits + sizeof(digits) - from);
-    memcpy(to, from, length);
-    return to + length;
+    if (value >= 10)
+        memcpy(to, digit_pairs + value * 2, 2);
+    else
+        *to = (char)('0' + value);
+    return end;
 }
 
 void mt_out_u64(struct mt_out *out, uint64_t value)

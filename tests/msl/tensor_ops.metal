@@ -194,22 +194,22 @@ kernel void all_staged(device const half *a [[buffer(0)]], device const half *b 
         c[i] = sc[i];
 }
 
-// c (+)= a * b in tiles of 32x48 straight from device memory to device memory; whole tiles with static sizes.
-template <typename A, typename C, bool add, typename Scope>
+// c (+)= a * b in tiles of TM by TN straight from device memory to device memory; whole tiles with static sizes.
+template <typename A, typename C, bool add, typename Scope, int TM, int TN>
 void memory_tile(constant sizes &size, device A *a, device A *b, device C *c, uint2 group)
 {
     tensor<device A, dextents<int32_t, 2>, tensor_inline> ta(a, dextents<int32_t, 2>(size.k, size.m));
     tensor<device A, extents<int, dynamic_extent, dynamic_extent>, tensor_inline> tb(
         b, extents<int, dynamic_extent, dynamic_extent>{size.n, size.k}, array<int, 2>{1, size.n});
     auto tc = tensor<device C, dextents<int32_t, 2>, tensor_inline>(c, dextents<int32_t, 2>(size.n, size.m));
-    constexpr auto what = matmul2d_descriptor(32, 48, dynamic_length_v<int>, false, false, false,
+    constexpr auto what = matmul2d_descriptor(TM, TN, dynamic_length_v<int>, false, false, false,
                                               add ? matmul2d_descriptor::mode::multiply_accumulate
                                                   : matmul2d_descriptor::mode::multiply);
-    const int row = group.y * 32, column = group.x * 48;
-    if (row + 32 <= size.m && column + 48 <= size.n) {
-        auto left = ta.template slice<dynamic_extent, 32>(0, row);
-        auto right = tb.template slice<48, dynamic_extent>(column, 0);
-        auto to = tc.template slice<48, 32>(column, row);
+    const int row = group.y * TM, column = group.x * TN;
+    if (row + TM <= size.m && column + TN <= size.n) {
+        auto left = ta.template slice<dynamic_extent, TM>(0, row);
+        auto right = tb.template slice<TN, dynamic_extent>(column, 0);
+        auto to = tc.template slice<TN, TM>(column, row);
         matmul2d<what, Scope>{}.run(left, right, to);
     } else {
         auto left = ta.slice(0, row);
@@ -219,17 +219,18 @@ void memory_tile(constant sizes &size, device A *a, device A *b, device C *c, ui
         product.run(left, right, to);
     }
 }
-#define MEMORY(name, A, C, add, Scope)                                                                                   \
+#define MEMORY(name, A, C, add, Scope, TM, TN)                                                                                   \
     kernel void memory_##name(constant sizes &size [[buffer(0)]], device A *a [[buffer(1)]], device A *b [[buffer(2)]],     \
                               device C *c [[buffer(3)]], uint2 group [[threadgroup_position_in_grid]])                   \
     {                                                                                                                   \
-        memory_tile<A, C, add, Scope>(size, a, b, c, group);                                                            \
+        memory_tile<A, C, add, Scope, TM, TN>(size, a, b, c, group);                                                            \
     }
-MEMORY(half, half, float, true, execution_simdgroups<4>)
-MEMORY(set, float, float, false, execution_simdgroups<2>)
-MEMORY(narrow, half, half, false, execution_simdgroup)
-MEMORY(int8, int8_t, int, true, execution_simdgroups<4>)
-MEMORY(alone, float, float, true, execution_thread)
+MEMORY(half, half, float, true, execution_simdgroups<4>, 32, 48)
+MEMORY(set, float, float, false, execution_simdgroups<2>, 32, 48)
+MEMORY(narrow, half, half, false, execution_simdgroup, 32, 48)
+MEMORY(int8, int8_t, int, true, execution_simdgroups<4>, 32, 48)
+MEMORY(odd, half, float, true, execution_simdgroups<2>, 24, 40)
+MEMORY(alone, float, float, true, execution_thread, 32, 48)
 
 // One thread alone: 5x7 = 5x18 * 18x7, cooperative in name only.
 kernel void alone(device const float *a [[buffer(0)]], device const float *b [[buffer(1)]], device float *c [[buffer(2)]],

@@ -180,16 +180,25 @@ static void all_staged(void)
     compare(&c, want, "all_staged");
 }
 
-static void memory(const char *kernel, const type *in, const type *out, bool add, unsigned threads, sizes s)
+typedef struct memory_case {
+    const char *kernel;
+    const type *in, *out;
+    bool add;
+    unsigned threads, rows, columns; // of a tile
+} memory_case;
+
+static void memory(memory_case m, sizes s)
 {
-    fill(&a, in, s.m * s.k);
-    fill(&b, in, s.n * s.k);
-    fill(&c, out, s.n * s.m);
-    start_from(&c, add);
+    fill(&a, m.in, s.m * s.k);
+    fill(&b, m.in, s.n * s.k);
+    fill(&c, m.out, s.n * s.m);
+    start_from(&c, m.add);
     multiply(want, s.m, s.n, s.k, (side){a.value, s.k, false}, (side){b.value, s.n, false});
-    RUN(.kernel = kernel, .groups = {(unsigned)(s.n + 47) / 48, (unsigned)(s.m + 31) / 32},
-        .group = {threads}, .args = {VAL(s), NUMBERS(&a), NUMBERS(&b), NUMBERS(&c)});
-    compare(&c, want, kernel);
+    unsigned across = ((unsigned)s.n + m.columns - 1) / m.columns;
+    unsigned down = ((unsigned)s.m + m.rows - 1) / m.rows;
+    RUN(.kernel = m.kernel, .groups = {across, down}, .group = {m.threads},
+        .args = {VAL(s), NUMBERS(&a), NUMBERS(&b), NUMBERS(&c)});
+    compare(&c, want, m.kernel);
 }
 
 static void alone(void)
@@ -272,12 +281,13 @@ int main(void)
     staged("staged_half", &HALF, (sizes){90, 45, 77});
     staged("staged_bfloat", &BFLOAT, (sizes){130, 70, 100});
     all_staged();
-    memory("memory_half", &HALF, &FLOAT, true, 128, (sizes){96, 96, 40});
-    memory("memory_half", &HALF, &FLOAT, true, 128, (sizes){50, 61, 37});
-    memory("memory_set", &FLOAT, &FLOAT, false, 64, (sizes){33, 100, 100});
-    memory("memory_narrow", &HALF, &HALF, false, 32, (sizes){70, 50, 33});
-    memory("memory_int8", &INT8, &INT32, true, 128, (sizes){40, 110, 70});
-    memory("memory_alone", &FLOAT, &FLOAT, true, 1, (sizes){37, 55, 19});
+    memory((memory_case){"memory_half", &HALF, &FLOAT, true, 128, 32, 48}, (sizes){96, 96, 40});
+    memory((memory_case){"memory_half", &HALF, &FLOAT, true, 128, 32, 48}, (sizes){50, 61, 37});
+    memory((memory_case){"memory_set", &FLOAT, &FLOAT, false, 64, 32, 48}, (sizes){33, 100, 100});
+    memory((memory_case){"memory_narrow", &HALF, &HALF, false, 32, 32, 48}, (sizes){70, 50, 33});
+    memory((memory_case){"memory_int8", &INT8, &INT32, true, 128, 32, 48}, (sizes){40, 110, 70});
+    memory((memory_case){"memory_odd", &HALF, &FLOAT, true, 64, 24, 40}, (sizes){60, 90, 20});
+    memory((memory_case){"memory_alone", &FLOAT, &FLOAT, true, 1, 32, 48}, (sizes){37, 55, 19});
     alone();
     chain();
     refused();

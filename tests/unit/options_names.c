@@ -47,30 +47,43 @@ static void check_patterns_agree(void)
     }
 }
 
-static const char *spool(const char *out, const char *own)
+// "report spool" of process 4711 of the program demo.
+static const char *names(const char *out_pattern, const char *spool_pattern, unsigned attempt)
 {
-    static char pattern[MT_OPTION_PATH_MAX];
+    static char both[2 * MT_OPTION_PATH_MAX];
+    char out[MT_OPTION_PATH_MAX], spool[MT_OPTION_PATH_MAX];
     struct mt_options options;
     mt_options_defaults(&options);
-    snprintf(options.out, sizeof options.out, "%s", out);
-    snprintf(options.spool, sizeof options.spool, "%s", own);
-    int result = mt_options_spool_pattern(&options, pattern, sizeof pattern);
-    return result == 0 ? pattern : result == -ENOENT ? "none" : result == -ENAMETOOLONG ? "long" : "?";
+    snprintf(options.out, sizeof options.out, "%s", out_pattern);
+    snprintf(options.spool, sizeof options.spool, "%s", spool_pattern);
+    int result = mt_options_file_names(&options, 4711, "/bin/demo", attempt, out, spool);
+    snprintf(both, sizeof both, "%s %s", out, spool);
+    return result == 0 ? both : result == -ENAMETOOLONG ? "long" : "?";
 }
 
-static void check_spool(void)
+static void check_file_names(void)
 {
     char nearly[MT_OPTION_PATH_MAX];
-    CHECK_STR(spool("", ""), "none");
-    CHECK_STR(spool("a/report-%p.json", ""), "a/report-%p.mtap");
-    CHECK_STR(spool("report", ""), "report.mtap");
-    CHECK_STR(spool(".json", ""), ".json.mtap");
-    CHECK_STR(spool("x.json.gz", ""), "x.json.gz.mtap");
-    CHECK_STR(spool("x.json", "y"), "y");
-    CHECK_STR(spool("", "y.mtap"), "y.mtap");
+    CHECK_STR(names("", "", 0), " ");
+    CHECK_STR(names("", "", 1), " ");
+    CHECK_STR(names("a/r-%p.json", "", 0), "a/r-4711.json a/r-4711.mtap");
+    CHECK_STR(names("%n.json", "", 0), "demo.json demo.mtap");
+    CHECK_STR(names("report", "", 0), "report report.mtap");
+    CHECK_STR(names(".json", "", 0), ".json .json.mtap");
+    CHECK_STR(names("a.b/.json", "", 0), "a.b/.json a.b/.json.mtap");
+    CHECK_STR(names("a.b/c", "", 1), "a.b/c-4711 a.b/c-4711.mtap");
+    CHECK_STR(names("x.json.gz", "", 0), "x.json.gz x.json.mtap");
+    CHECK_STR(names("x.json", "y", 0), "x.json y");
+    CHECK_STR(names("x.json", "y", 1), "x-4711.json y-4711");
+    CHECK_STR(names("", "d/y.mtap", 0), " d/y.mtap");
+    CHECK_STR(names("x.json", "", 1), "x-4711.json x-4711.mtap");
+    CHECK_STR(names("x.json", "", 12), "x-4711-12.json x-4711-12.mtap");
     memset(nearly, 'x', sizeof nearly - 1);
     nearly[sizeof nearly - 1] = '\0';
-    CHECK_STR(spool(nearly, ""), "long");
+    CHECK_STR(names(nearly, "", 0), "long");
+    CHECK_STR(names(nearly, "y", 1), "long");
+    CHECK_STR(names("", nearly, 1), "long");
+    CHECK_STR(names("", nearly, 0) + 1, nearly);
 }
 
 static void check_glob(void)
@@ -117,7 +130,7 @@ int main(void)
 {
     check_expansion();
     check_patterns_agree();
-    check_spool();
+    check_file_names();
     check_glob();
     return test_end();
 }

@@ -3,7 +3,7 @@
 // The pure half of a capture, played through with no Metal and no thread.
 #include "unit/test.h"
 
-#include "../../interpose/window.h"
+#include "window.h"
 
 static struct mt_window_state state;
 

@@ -6,7 +6,10 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 enum { FLAGS_MAX = 32, HELP_COLUMN = 20, HELP_WIDTH = 100 };
 
@@ -46,6 +49,18 @@ int mt_cli_close_output(int code)
         return code;
     mt_cli_say("standard output cannot be written");
     return code ? code : MT_EXIT_FAILED;
+}
+
+int mt_cli_width(int fd)
+{
+    struct winsize size;
+    return isatty(fd) && ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+bool mt_cli_color(int fd)
+{
+    const char *unwanted = getenv("NO_COLOR"), *terminal = getenv("TERM");
+    return isatty(fd) && !(unwanted && *unwanted) && terminal && strcmp(terminal, "dumb") != 0;
 }
 
 static void unknown_flag(const char *verb, const struct mt_flag *flags, size_t flag_count, const char *name)

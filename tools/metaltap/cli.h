@@ -30,6 +30,10 @@ int mt_cli_usage(const char *verb, const char *format, ...) __attribute__((forma
 // The end of whatever was written to standard output: a full disk or a closed pipe there is a failure.
 int mt_cli_close_output(int code);
 
+// For tables: columns of the terminal behind a descriptor, 0 if it is none; whether to use colour there.
+int mt_cli_width(int fd);
+bool mt_cli_color(int fd);
+
 struct mt_flag {
     const char *name;  // without dashes
     const char *value; // what to call its value; NULL: it takes none

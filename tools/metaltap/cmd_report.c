@@ -118,18 +118,22 @@ static int check_damage(const struct report *report)
 static int write_report(const struct report *report)
 {
     char error[MT_OPTION_ERROR_MAX];
+    struct mt_spool_header header;
+    uint64_t bytes;
     int result;
     if (report->json && mt_recording_is_report(report->file)) {
         mt_cli_say("%s: is a report in JSON already", report->file);
         return MT_EXIT_FAILED;
     }
     if (!report->json)
-        result = mt_report_table(report->file, STDOUT_FILENO, error, sizeof error);
+        result = mt_report_table(report->file, STDOUT_FILENO, mt_cli_width(STDOUT_FILENO),
+                                 mt_cli_color(STDOUT_FILENO), error, sizeof error);
     else if (strcmp(report->json, "-") == 0)
         result = mt_report_json_fd(report->file, STDOUT_FILENO, report->detail, error, sizeof error);
     else
         result = mt_report_json(report->file, report->json, report->detail, error, sizeof error);
-    if (result == 0)
+    bool damaged = result == -EBADMSG && mt_recording_header(report->file, &header, &bytes);
+    if (result == 0 || damaged)
         return check_damage(report);
     mt_cli_say("%s", error);
     return MT_EXIT_FAILED;

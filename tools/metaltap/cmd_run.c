@@ -13,8 +13,8 @@
 #include "version.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +29,8 @@ struct run {
     struct mt_options options;
     struct mt_environment environment;
     const char *library_wish; // --library
-    char library[PATH_MAX], program[PATH_MAX], spool_pattern[MT_OPTION_PATH_MAX];
+    char library[PATH_MAX], program[PATH_MAX];
+    const char *place; // pattern of the spool or of the report beside it: where recordings lie
     uint64_t number;
     bool quiet;
 };
@@ -147,9 +148,7 @@ static int read_options(struct run *run, int count, char **arguments, int *at)
     for (size_t i = 0; i < mt_option_count && !run->options.out[0] && !run->options.spool[0]; i++)
         if (strcmp(mt_option_table[i].field, "out") == 0)
             result = set_option(run, i, default_out);
-    if (result == MT_EXIT_OK &&
-        mt_options_spool_pattern(&run->options, run->spool_pattern, sizeof run->spool_pattern) != 0)
-        return mt_cli_usage("run", "%s: the path is too long", run->options.out);
+    run->place = run->options.spool[0] ? run->options.spool : run->options.out;
     return result;
 }
 
@@ -220,7 +219,7 @@ static int insert_library(struct run *run)
 static int complete_environment(struct run *run)
 {
     char number[17];
-    run->number = mt_os_random();
+    run->number = mt_os_random() | 1; // 0 is no run
     snprintf(number, sizeof number, "%016llx", (unsigned long long)run->number);
     int result = insert_library(run);
     if (result == 0)
@@ -237,6 +236,19 @@ static int complete_environment(struct run *run)
 
 // ---- the output ----
 
+// By making a file there and taking it away: rights alone do not tell it (root, read-only media, quotas).
+static int try_folder(const char *folder)
+{
+    char path[MT_OPTION_PATH_MAX + 32];
+    snprintf(path, sizeof path, "%s/.metaltap-XXXXXX", folder);
+    int fd = mkstemp(path);
+    if (fd < 0)
+        return -errno;
+    unlink(path);
+    close(fd);
+    return 0;
+}
+
 // Tells before the run what would otherwise be known only after it. A folder whose name depends on the
 // process cannot be checked.
 static int check_place(const char *pattern)
@@ -249,14 +261,13 @@ static int check_place(const char *pattern)
     if (strstr(folder, "%p") || strstr(folder, "%n") ||
         mt_options_expand_path(folder, 0, "", path, sizeof path) != 0)
         return MT_EXIT_OK;
-    if (stat(path, &info) != 0)
-        mt_cli_say("output not writable: the folder %s: %s", path, strerror(errno));
-    else if (!S_ISDIR(info.st_mode))
-        mt_cli_say("output not writable: %s is no folder", path);
-    else if (access(path, W_OK | X_OK) != 0)
-        mt_cli_say("output not writable: the folder %s: %s", path, strerror(errno));
-    else
+    int result = stat(path, &info) != 0 ? -errno : S_ISDIR(info.st_mode) ? try_folder(path) : -ENOTDIR;
+    if (result == 0)
         return MT_EXIT_OK;
+    if (result == -ENOTDIR)
+        mt_cli_say("output not writable: %s is no folder", path);
+    else
+        mt_cli_say("output not writable: the folder %s: %s", path, strerror(-result));
     return MT_EXIT_NOT_STARTED;
 }
 
@@ -288,13 +299,13 @@ static int check_outputs(const struct run *run)
 {
     int result = check_place(run->options.out);
     if (result == MT_EXIT_OK)
-        result = check_place(run->spool_pattern);
+        result = check_place(run->options.spool);
     if (result == MT_EXIT_OK)
         result = check_place(run->options.capture);
     if (result == MT_EXIT_OK)
         result = check_existing(run->options.out, mt_recording_is_report, "report");
     if (result == MT_EXIT_OK)
-        result = check_existing(run->spool_pattern, is_spool, "recording");
+        result = check_existing(run->options.spool, is_spool, "recording");
     return result;
 }
 
@@ -313,7 +324,7 @@ static int exit_code(int status)
 static int launch_and_finish(struct run *run, char **arguments)
 {
     struct mt_progress progress = {
-        .pattern = run->spool_pattern,
+        .pattern = run->place,
         .program = run->program,
         .run = run->number,
         .start_ns = mt_os_clock_ns(),
@@ -328,9 +339,11 @@ static int launch_and_finish(struct run *run, char **arguments)
         .tick = tick,
         .context = &progress,
     };
-    struct mt_finish finish = {&run->options, run->spool_pattern, run->program, run->number, 0, run->quiet};
+    struct mt_finish finish = {&run->options, run->place, run->program, run->number, 0, run->quiet};
     int status = 0;
     int result = mt_launch(&launch, &finish.process, &status);
+    // Whatever becomes of our own messages: the exit code is the program's.
+    signal(SIGPIPE, SIG_IGN);
     mt_progress_end(&progress);
     if (result != 0) {
         mt_cli_say("%s: cannot be executed: %s", run->program, strerror(-result));
@@ -364,7 +377,6 @@ static int run_program(struct run *run, int count, char **arguments)
 
 int mt_cmd_run(int count, char **arguments)
 {
-    extern char **environ;
     struct run *run = calloc(1, sizeof *run);
     if (!run || mt_environment_copy(&run->environment, environ) != 0) {
         free(run);

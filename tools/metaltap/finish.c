@@ -8,6 +8,7 @@
 #include "views/report.h"
 #include "views/table.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -40,22 +41,40 @@ static bool report_written(const char *path, const struct mt_spool_header *heade
     return ended && changed_ns >= header->start_wall_ns;
 }
 
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+// The report's name that goes with a spool, also where a name was taken and the tap chose another.
+static int report_name(const struct mt_finish *finish, const struct mt_recording *recording, char *path)
+{
+    enum { ATTEMPTS = 100 };
+    char spool[MT_OPTION_PATH_MAX];
+    for (unsigned attempt = 0; attempt < ATTEMPTS; attempt++) {
+        int result = mt_options_file_names(finish->options, recording->header.pid, recording->program,
+                                           attempt, path, spool);
+        if (result != 0 || strcmp(last_part(spool), last_part(recording->path)) == 0)
+            return result;
+    }
+    return -ENOENT;
+}
+
 // The report of one process; empty if none was asked for or it could not be made.
-static void provide_report(const struct mt_finish *finish, const struct mt_recording *recording, char *path,
-                           size_t size)
+static void provide_report(const struct mt_finish *finish, const struct mt_recording *recording, char *path)
 {
     char error[512];
     path[0] = '\0';
     if (!finish->options->out[0])
         return;
-    int result =
-        mt_options_expand_path(finish->options->out, recording->header.pid, recording->program, path, size);
+    int result = report_name(finish, recording, path);
     if (result == 0 && report_written(path, &recording->header))
         return;
     if (result == 0)
         result = mt_report_json(recording->path, path, finish->options->detail, error, sizeof error);
     else
-        snprintf(error, sizeof error, "%s: the report's name is too long", recording->path);
+        snprintf(error, sizeof error, "%s: no name for it: %s", recording->path, strerror(-result));
     if (result != 0) {
         mt_cli_say("warning: no report: %s", error);
         path[0] = '\0';
@@ -67,7 +86,8 @@ static void print_table(const struct mt_recording *recording)
     char error[512];
     fputc('\n', stderr);
     fflush(stderr);
-    if (mt_report_table(recording->path, STDERR_FILENO, error, sizeof error) != 0)
+    if (mt_report_table(recording->path, STDERR_FILENO, mt_cli_width(STDERR_FILENO),
+                        mt_cli_color(STDERR_FILENO), error, sizeof error) != 0)
         mt_cli_say("warning: no summary: %s", error);
     fputc('\n', stderr);
 }
@@ -121,7 +141,7 @@ static void finish_all(const struct mt_finish *finish, struct mt_recordings *all
     for (size_t i = 0; i < all->count; i++) {
         report[0] = '\0';
         if (all->items[i].used_metal && !mt_recording_running(&all->items[i]))
-            provide_report(finish, &all->items[i], report, sizeof report);
+            provide_report(finish, &all->items[i], report);
         if (!finish->quiet)
             list_file(&all->items[i], report);
     }
@@ -130,10 +150,10 @@ static void finish_all(const struct mt_finish *finish, struct mt_recordings *all
 void mt_finish(const struct mt_finish *finish)
 {
     struct mt_recordings all;
-    int result = mt_recordings_find(&all, finish->spool_pattern, finish->run, (uint32_t)finish->process,
-                                    finish->program);
+    int result =
+        mt_recordings_find(&all, finish->place, finish->run, (uint32_t)finish->process, finish->program);
     if (result != 0)
-        mt_cli_say("warning: the folder of %s cannot be read: %s", finish->spool_pattern, strerror(-result));
+        mt_cli_say("warning: the folder of %s cannot be read: %s", finish->place, strerror(-result));
     finish_all(finish, &all);
     mt_recordings_free(&all);
 }

@@ -10,7 +10,7 @@
 
 struct mt_finish {
     const struct mt_options *options;
-    const char *spool_pattern, *program;
+    const char *place, *program; // pattern of the spools' folder; what was started
     uint64_t run;
     pid_t process;
     bool quiet;

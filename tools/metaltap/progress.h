@@ -9,7 +9,7 @@
 
 struct mt_spool;
 struct mt_progress {
-    const char *pattern, *program; // of the spools; what was started
+    const char *pattern, *program; // where spools lie; what was started
     uint64_t run, start_ns;
     bool shown;
     struct mt_spool *spool;

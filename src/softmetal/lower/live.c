@@ -99,6 +99,20 @@ static bool site_repeats(const lower_cfg *cfg, uint32_t block)
     return seen[block];
 }
 
+// Is an address in the array kept where another region can find it: in a slot, or in memory?
+static bool address_is_kept(LLVMValueRef address)
+{
+    for (LLVMUseRef use = LLVMGetFirstUse(address); use; use = LLVMGetNextUse(use)) {
+        LLVMValueRef user = LLVMGetUser(use);
+        bool derived = LLVMIsAGetElementPtrInst(user) || LLVMIsASelectInst(user) ||
+                       LLVMIsABitCastInst(user) || LLVMIsAPtrToIntInst(user);
+        if ((LLVMIsAStoreInst(user) && LLVMGetOperand(user, 0) == address) ||
+            (derived && address_is_kept(user)))
+            return true;
+    }
+    return false;
+}
+
 // An array stays on the stack only if one region alone uses it and is not entered again.
 static bool array_crosses(const lower_live *live, const lower_cfg *cfg, const lower_sites *sites,
                           LLVMValueRef alloca)
@@ -106,6 +120,8 @@ static bool array_crosses(const lower_live *live, const lower_cfg *cfg, const lo
     uint32_t found = CFG_NONE;
     if (sites->count == 1)
         return false;
+    if (address_is_kept(alloca))
+        return true;
     for (LLVMUseRef use = LLVMGetFirstUse(alloca); use; use = LLVMGetNextUse(use)) {
         uint32_t b = cfg_number(cfg, LLVMGetInstructionParent(LLVMGetUser(use)));
         for (uint32_t s = 0; s < sites->count; s++) {

@@ -102,7 +102,7 @@ static bool is_pure_builtin(LLVMValueRef i)
 // Can this value be computed again from lane numbers, arguments, constants and uniform values?
 static bool tree_is_cheap(const lower_uniform *u, LLVMValueRef value, int *budget)
 {
-    if (!LLVMIsAInstruction(value) || is_pure_builtin(value))
+    if (!LLVMIsAInstruction(value) || LLVMIsAAllocaInst(value) || is_pure_builtin(value))
         return true;
     if (--*budget < 0)
         return false;
