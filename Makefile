@@ -115,7 +115,7 @@ BENCH := $(B)/tests/bench/bench
 
 # ---- goals -----------------------------------------------------------------------------------------------------
 
-.PHONY: all help deps deps-bench demo run-demo test run-test bench run-bench lint format clean install \
+.PHONY: macos-check all help deps deps-bench demo run-demo test run-test bench run-bench lint format clean install \
     install-files uninstall tests product FORCE
 
 ifeq ($(SYSTEM),Darwin)
@@ -147,6 +147,9 @@ lint: deps ## clang-format, clang-tidy, cppcheck, shellcheck, borders between th
 
 install: install-files ## install to PREFIX (/usr/local) under DESTDIR
 endif
+
+macos-check: deps ## compile and link the macOS sources for both processors, inspect the result
+	$(Q)tools/build/macos/check.sh $(B)/macos
 
 run-demo: product $(B)/tests/targets/demo
 	$(Q)$(B)/tests/targets/demo

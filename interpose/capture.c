@@ -285,20 +285,20 @@ static void say_result(const struct mt_window_result *result)
         return;
     }
     record(MT_CAPTURE_STOPPED, capture.path, result);
-    mt_log(MT_LOG_INFO, "capture of %u command buffers (%u to %u) in %s", result->count, result->first,
-           result->last, capture.path);
+    mt_log(MT_LOG_INFO, "captured command buffers %u to %u: %s", result->first, result->last, capture.path);
     if (result->extra)
-        mt_warn_once(&capture.said_more,
-                     "capture: %u command buffers that were not asked for are in %s too: what was asked for "
-                     "did not finish without them",
-                     result->extra, capture.path);
+        mt_warn_once(
+            &capture.said_more,
+            "capture: command buffers in %s that were not asked for: %u; what was asked for could not "
+            "finish without them",
+            capture.path, result->extra);
     if (result->cut)
         mt_warn_once(&capture.said_cut,
-                     "capture: cut at %u command buffers; METALTAP_WINDOW=cb:N+K chooses others",
+                     "capture: cut off after %u command buffers; METALTAP_WINDOW=cb:N+K chooses others",
                      result->count);
     if (result->unfinished)
         mt_warn_once(&capture.said_unfinished,
-                     "capture: %u of the %u command buffers asked for had not finished when it was stopped",
+                     "capture: %u of %u command buffers asked for had not finished when it was stopped",
                      result->unfinished, result->count);
 }
 
@@ -307,11 +307,11 @@ static void stop_when_due(void *unused)
     (void)unused;
     wait_for(is_stop_due_or_over, NO_LIMIT);
     struct mt_window_state *window = take();
-    bool is_running = window->phase == MT_WINDOW_RUNNING;
-    if (is_running)
+    bool is_due = window->phase == MT_WINDOW_RUNNING;
+    if (is_due)
         mt_window_stops(window);
     drop();
-    if (!is_running)
+    if (!is_due)
         return;
     stop_metal();
     window = take();
@@ -323,11 +323,23 @@ static void stop_when_due(void *unused)
 }
 
 // ---- what the hooks tell ----
-static void create_ends(uint32_t command_buffer)
+static bool is_running(const struct mt_window_state *window)
 {
-    mt_window_create_ends(take(), here.side, command_buffer, mt_os_thread_id());
+    return window->phase == MT_WINDOW_RUNNING || window->phase == MT_WINDOW_STOPPING;
+}
+
+// True if a capture runs. Whoever waits for this creation may start one as soon as the lock is dropped.
+static bool create_ends(uint32_t command_buffer)
+{
+    struct mt_window_state *window = take();
+    bool has_capture = is_running(window);
+    if (here.is_creating)
+        mt_window_create_ends(window, here.side, command_buffer, mt_os_thread_id());
+    else // made before the tap was there
+        mt_window_seen(window, command_buffer);
     here.is_creating = false;
     drop();
+    return has_capture;
 }
 
 void mt_capture_before_create(id device, id queue)
@@ -355,13 +367,8 @@ bool mt_capture_created(uint32_t command_buffer, bool *disturbed)
     if (!is_ours())
         return false;
     bool is_wanted = here.is_creating && here.side == MT_WINDOW_INSIDE && command_buffer;
-    if (here.is_creating)
-        create_ends(command_buffer);
-    const struct mt_window_state *window = take();
-    bool is_running = window->phase == MT_WINDOW_RUNNING || window->phase == MT_WINDOW_STOPPING;
-    mt_lock_drop(&capture.lock);
-    *disturbed = is_running;
-    return is_wanted && is_running;
+    *disturbed = create_ends(command_buffer);
+    return is_wanted && *disturbed;
 }
 
 // In two stretches: until the capture is about to stop, and then until Metal has written it.

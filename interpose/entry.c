@@ -20,8 +20,6 @@
 
 struct mt_tap mt_tap;
 
-extern char **environ;
-
 static struct {
     pthread_mutex_t starting;
     bool fork_watched, exit_registered, no_spool, out_taken, option_problem;
@@ -110,7 +108,7 @@ static void define_process(void)
     mt_record_define(&record);
     uint32_t number = 0;
     mt_os_arguments(define_argument, &number);
-    for (char **variable = environ; variable && *variable; variable++) {
+    for (char **variable = mt_entry_environment(); variable && *variable; variable++) {
         char *value = strchr(*variable, '=');
         if (strncmp(*variable, "METALTAP_", 9) != 0 || !value || (size_t)(value - *variable) >= sizeof text)
             continue;
@@ -174,7 +172,7 @@ static void start(void)
     int saved = errno;
     pthread_mutex_lock(&life.starting);
     if (!mt_tap.started) {
-        mt_options_from_environment(&mt_tap.options, environ, say_problem, NULL);
+        mt_options_from_environment(&mt_tap.options, mt_entry_environment(), say_problem, NULL);
         mt_tap.add_scheduled = mt_objc_selector("addScheduledHandler:");
         mt_tap.add_completed = mt_objc_selector("addCompletedHandler:");
         if (!life.exit_registered)
@@ -189,7 +187,7 @@ static void start(void)
 
 static bool ready(void)
 {
-    if (!mt_tap.active || !mt_objc_available())
+    if (!mt_calls_wanted || !mt_objc_available())
         return false;
     if (!__atomic_load_n(&mt_tap.started, __ATOMIC_ACQUIRE))
         start();
@@ -236,7 +234,7 @@ static void learn_classes(id device)
 void mt_tap_learn(void)
 {
     int saved = errno;
-    if (!mt_tap.active || !mt_objc_available())
+    if (!mt_calls_wanted || !mt_objc_available())
         return;
     void *pool = mt_objc_pool_push();
     id devices = mt_entry_all_devices();
@@ -268,12 +266,12 @@ static void write_report(void)
 static void finish(void)
 {
     int saved = errno;
-    if (mt_tap.active && mt_tap.started) {
+    if (mt_calls_wanted && mt_tap.started) {
         if (mt_tap.options.capture[0])
             mt_capture_end();
         bool recorded = mt_record_path() != NULL;
         mt_record_stop();
-        mt_tap.active = false;
+        mt_calls_wanted = false;
         if (recorded)
             write_report();
     }
@@ -286,8 +284,8 @@ static void after_fork(void)
     mt_record_after_fork();
     mt_tap.capture = false;
     if (mt_tap.options.follow != MT_FOLLOW_FORK)
-        mt_tap.active = false;
-    else if (mt_tap.active && mt_tap.started)
+        mt_calls_wanted = false;
+    else if (mt_calls_wanted && mt_tap.started)
         begin_recording();
     errno = saved;
 }
@@ -296,10 +294,10 @@ __attribute__((constructor)) static void enter(void)
 {
     int saved = errno;
     mt_options_defaults(&mt_tap.options);
-    mt_options_from_environment(&mt_tap.options, environ, ignore_problem, NULL);
+    mt_options_from_environment(&mt_tap.options, mt_entry_environment(), ignore_problem, NULL);
     read_program_name();
-    mt_tap.active = is_wanted();
-    if (mt_tap.active) {
+    mt_calls_wanted = is_wanted();
+    if (mt_calls_wanted) {
         read_run();
         if (mt_tap.options.capture[0])
             mt_capture_configure();

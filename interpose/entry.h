@@ -29,5 +29,7 @@ int mt_entry_install(void);
 // The devices there are, by the original function: an NSArray that the caller owns, or nil (no Metal in the
 // process). For a library that came late: the program may have its devices already.
 id mt_entry_all_devices(void);
+// The program's variables, terminated by NULL. A library on macOS cannot rely on `environ`.
+char **mt_entry_environment(void);
 
 #endif

@@ -8,13 +8,13 @@
 
 #include "fishhook.h"
 
+#include <crt_externs.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <mach-o/dyld.h>
 #include <mach-o/loader.h>
 #include <mach/mach.h>
 #include <stdint.h>
-#include <string.h>
 
 // ---- the replacements ----
 // dyld exempts the library that holds the table, and rebind_image leaves it out: a call from here by the
@@ -140,4 +140,10 @@ int mt_entry_install(void)
 id mt_entry_all_devices(void)
 {
     return MTLCopyAllDevices();
+}
+
+// Programs built for macOS 11 and earlier have a variable of their own; this call knows which one counts.
+char **mt_entry_environment(void)
+{
+    return *_NSGetEnviron();
 }

@@ -119,6 +119,12 @@ EXPORTED void *dlsym(void *handle, const char *name)
 }
 
 // ---- at launch or later ----
+extern char **environ;
+char **mt_entry_environment(void)
+{
+    return environ;
+}
+
 bool mt_entry_at_launch(void)
 {
     return real_dlsym() && real_dlsym()(RTLD_DEFAULT, names[0].name) == names[0].replacement;

@@ -11,53 +11,47 @@
 #include <stddef.h>
 
 // ---- entries ----
-// A finished buffer's entry stays for a while, since programs like to wait for buffers that are done. The
-// oldest of so many goes.
-enum { REMEMBERED = 1024 };
+// A finished buffer's entry stays, since programs like to wait for buffers that are done. When there get to
+// be many, those of long ago go.
+enum { REMEMBERED = 4096 };
 static struct {
-    mt_lock lock;
-    uint32_t next;
-    struct {
-        struct mt_cb_entry *entry;
-        uint32_t id;
-    } ring[REMEMBERED];
-} finished;
+    uint32_t entries; // since the last sweep
+    mt_lock sweeping;
+} remembered;
+static _Thread_local struct mt_cb_entry *last MT_TLS; // that this thread used
 
-static void remember_finished(struct mt_cb_entry *entry)
+static void sweep_one(void *context, struct mt_object *object)
 {
-    mt_lock_take(&finished.lock);
-    uint32_t place = finished.next++ % REMEMBERED;
-    struct mt_cb_entry *old = finished.ring[place].entry;
-    bool goes = old && old->o.id == finished.ring[place].id && old->o.object && old->handlers == 0;
-    finished.ring[place].entry = entry;
-    finished.ring[place].id = entry->o.id;
-    if (goes)
-        mt_objects_remove(&old->o);
-    mt_lock_drop(&finished.lock);
-    if (goes)
-        mt_objects_recycle(&old->o);
+    struct mt_cb_entry *entry = (struct mt_cb_entry *)object;
+    uint32_t newest = *(uint32_t *)context;
+    if (entry->finished && !__atomic_load_n(&entry->handlers, __ATOMIC_ACQUIRE) &&
+        newest - entry->o.id > REMEMBERED)
+        mt_objects_remove(object);
+}
+
+static __attribute__((noinline)) void sweep(uint32_t newest)
+{
+    if (__atomic_exchange_n(&remembered.sweeping.taken, 1, __ATOMIC_ACQUIRE))
+        return; // another thread does it
+    __atomic_store_n(&remembered.entries, 0, __ATOMIC_RELAXED);
+    mt_objects_each(MT_KIND_COMMAND_BUFFER, sweep_one, &newest);
+    mt_lock_drop(&remembered.sweeping);
 }
 
 // The object at this address is another one now. Its entry is used again unless a handler is still to come.
 static struct mt_cb_entry *take_over(struct mt_cb_entry *old, id commands)
 {
-    mt_lock_take(&finished.lock);
-    bool was_open = old->o.id && !old->committed;
-    uint32_t id_before = old->o.id;
-    bool usable = __atomic_load_n(&old->handlers, __ATOMIC_ACQUIRE) == 0;
-    if (usable)
-        *old = (struct mt_cb_entry){.o = {old->o.object, old->o.kind, 0, old->o.next}};
-    else
-        mt_objects_remove(&old->o);
-    mt_lock_drop(&finished.lock);
-    if (was_open) {
+    if (old->o.id && !old->committed) {
         struct mt_rec_cb_note record = {.word = MT_REC_WORD(MT_REC_CB_DISCARD, 0),
-                                        .command_buffer = id_before};
+                                        .command_buffer = old->o.id};
         mt_record_event(&record);
         if (mt_tap.capture)
-            mt_capture_finished(id_before);
+            mt_capture_finished(old->o.id);
     }
-    return usable ? old : mt_objects_add(MT_KIND_COMMAND_BUFFER, commands, NULL);
+    if (__atomic_load_n(&old->handlers, __ATOMIC_ACQUIRE) == 0)
+        return old;
+    mt_objects_abandon(&old->o);
+    return mt_objects_add(MT_KIND_COMMAND_BUFFER, commands, NULL);
 }
 
 static void record_create(struct mt_cb_entry *entry)
@@ -69,13 +63,13 @@ static void record_create(struct mt_cb_entry *entry)
         bool wanted = mt_capture_created(command_buffer, &disturbed);
         entry->flags |= wanted || disturbed ? MT_CB_CAPTURED : 0;
     }
-    struct mt_rec_cb_create record = {
-        .word = MT_REC_WORD(MT_REC_CB_CREATE, 0),
-        .command_buffer = command_buffer,
-        .flags = entry->flags,
-        .queue = entry->queue,
-    };
-    mt_record_event(&record);
+    struct mt_slot instead[1];
+    struct mt_rec_cb_create *record = mt_record_open(1, instead);
+    record->word = MT_REC_WORD(MT_REC_CB_CREATE, 0);
+    record->command_buffer = command_buffer;
+    record->flags = entry->flags;
+    record->queue = entry->queue;
+    mt_record_close(record, 1, instead);
 }
 
 struct mt_cb_entry *mt_know_command_buffer(id commands, struct mt_queue_entry *queue, uint32_t flags)
@@ -90,7 +84,12 @@ struct mt_cb_entry *mt_know_command_buffer(id commands, struct mt_queue_entry *q
     entry->cls = cls;
     entry->queue = queue ? queue->o.id : 0;
     entry->flags = flags;
+    entry->committed = entry->finished = false;
+    entry->scheduled = 0;
     record_create(entry);
+    last = entry;
+    if (!taken_over && __atomic_add_fetch(&remembered.entries, 1, __ATOMIC_RELAXED) > 2 * REMEMBERED)
+        sweep(entry->o.id);
     return entry;
 }
 
@@ -113,8 +112,11 @@ static struct mt_cb_entry *entry_of(const struct mt_call *call)
 {
     if (!call->outermost)
         return NULL;
+    if (__builtin_expect(last && last->o.object == call->self, 1))
+        return last;
     struct mt_cb_entry *entry = mt_objects_find(MT_KIND_COMMAND_BUFFER, call->self);
-    return __builtin_expect(entry != NULL, 1) ? entry : seen_late(call->self);
+    last = __builtin_expect(entry != NULL, 1) ? entry : seen_late(call->self);
+    return last;
 }
 
 // ---- our handlers ----
@@ -138,9 +140,9 @@ static bool find_answer(Class cls, const char *name, SEL *selector, mt_objc_imp 
 
 static const struct answers *answers_of(Class cls)
 {
-    static struct answers *last;
+    static struct answers *newest;
     static const char *const names[4] = {"GPUStartTime", "GPUEndTime", "kernelStartTime", "kernelEndTime"};
-    struct answers *known = __atomic_load_n(&last, __ATOMIC_ACQUIRE);
+    struct answers *known = __atomic_load_n(&newest, __ATOMIC_ACQUIRE);
     if (__builtin_expect(known && known->cls == cls, 1))
         return known;
     known = mt_arena(sizeof *known);
@@ -155,7 +157,7 @@ static const struct answers *answers_of(Class cls)
         if (find_answer(cls, names[i], &known->selectors[i], &imp))
             known->times[i] = (double (*)(id, SEL))imp;
     }
-    __atomic_store_n(&last, known, __ATOMIC_RELEASE);
+    __atomic_store_n(&newest, known, __ATOMIC_RELEASE);
     return known;
 }
 
@@ -179,6 +181,30 @@ static void on_scheduled(struct mt_objc_fixed_block *block, id commands)
     handler_ran(entry);
 }
 
+static void record_done(const struct mt_cb_entry *entry, id commands)
+{
+    const struct answers *answers = answers_of(mt_objc_class_fast(commands));
+    NSUInteger status = answers ? answers->status(commands, answers->status_selector) : MTL_STATUS_COMPLETED;
+    uint64_t times[4] = {0};
+    for (int i = 0; answers && i < 4; i++)
+        times[i] = answered_ns(answers, i, commands);
+    uint32_t error = 0;
+    if (__builtin_expect(status == MTL_STATUS_ERROR, 0))
+        error = mt_error_text_of(mtl_commandBuffer_error(commands));
+    struct mt_slot instead[2];
+    struct mt_rec_cb_done *record = mt_record_open(2, instead);
+    record->word = MT_REC_WORD(MT_REC_CB_DONE, status);
+    record->command_buffer = entry->o.id;
+    record->scheduled = __atomic_load_n(&entry->scheduled, __ATOMIC_RELAXED);
+    record->gpu_start_ns = times[0];
+    record->gpu_end_ns = times[1];
+    record->kernel_start_ns = times[2];
+    record->kernel_end_ns = times[3];
+    record->error = error;
+    record->flags = entry->flags;
+    mt_record_close(record, 2, instead);
+}
+
 static void on_completed(struct mt_objc_fixed_block *block, id commands)
 {
     struct mt_cb_entry *entry =
@@ -186,26 +212,10 @@ static void on_completed(struct mt_objc_fixed_block *block, id commands)
     int saved = errno;
     struct mt_call ours;
     mt_calls_ours_begin(&ours);
-    const struct answers *answers = answers_of(mt_objc_class_of(commands));
-    NSUInteger status = answers ? answers->status(commands, answers->status_selector) : MTL_STATUS_COMPLETED;
-    struct mt_rec_cb_done record = {
-        .word = MT_REC_WORD(MT_REC_CB_DONE, status),
-        .command_buffer = entry->o.id,
-        .scheduled = __atomic_load_n(&entry->scheduled, __ATOMIC_RELAXED),
-        .flags = entry->flags,
-    };
-    if (answers) {
-        record.gpu_start_ns = answered_ns(answers, 0, commands);
-        record.gpu_end_ns = answered_ns(answers, 1, commands);
-        record.kernel_start_ns = answered_ns(answers, 2, commands);
-        record.kernel_end_ns = answered_ns(answers, 3, commands);
-    }
-    if (__builtin_expect(status == MTL_STATUS_ERROR, 0))
-        record.error = mt_error_text_of(mtl_commandBuffer_error(commands));
-    mt_record_event(&record);
+    record_done(entry, commands);
     if (__builtin_expect(mt_tap.capture, 0))
-        mt_capture_finished(record.command_buffer);
-    remember_finished(entry);
+        mt_capture_finished(entry->o.id);
+    entry->finished = true;
     handler_ran(entry);
     mt_calls_ours_end(&ours);
     errno = saved;
@@ -226,8 +236,8 @@ static void add_handler(struct mt_cb_entry *entry, enum mt_hook hook, SEL select
 
 static void add_our_handlers(struct mt_cb_entry *entry)
 {
-    if (!mt_objc_fixed_block(&entry->on_scheduled, on_scheduled) ||
-        !mt_objc_fixed_block(&entry->on_completed, on_completed))
+    if (!entry->on_completed.isa && (!mt_objc_fixed_block(&entry->on_scheduled, on_scheduled) ||
+                                     !mt_objc_fixed_block(&entry->on_completed, on_completed)))
         return;
     __atomic_store_n(&entry->handlers, 2, __ATOMIC_RELAXED);
     add_handler(entry, MT_HOOK_COMMAND_BUFFER_addScheduledHandler, mt_tap.add_scheduled,
@@ -240,7 +250,7 @@ static void add_our_handlers(struct mt_cb_entry *entry)
 void mt_hook_COMMAND_BUFFER_enqueue(id self, SEL op)
 {
     struct mt_call call;
-    mt_call_begin(&call, self, MT_HOOK_COMMAND_BUFFER_enqueue);
+    mt_call_begin_fast(&call, self, MT_ROLE_COMMAND_BUFFER, MT_HOOK_COMMAND_BUFFER_enqueue);
     struct mt_cb_entry *entry = entry_of(&call);
     if (entry) {
         struct mt_rec_cb_enqueue record = {.word = MT_REC_WORD(MT_REC_CB_ENQUEUE, 0),
@@ -266,20 +276,20 @@ static uint32_t before_commit(struct mt_cb_entry *entry)
     entry->committed = true;
     add_our_handlers(entry);
     mt_record_anchor();
-    struct mt_rec_cb_commit record = {
-        .word = MT_REC_WORD(MT_REC_CB_COMMIT, 0),
-        .command_buffer = entry->o.id,
-        .flags = entry->flags,
-        .allocated_bytes = __atomic_load_n(&mt_tap.allocated_bytes, __ATOMIC_RELAXED),
-    };
-    mt_record_event(&record);
+    struct mt_slot instead[1];
+    struct mt_rec_cb_commit *record = mt_record_open(1, instead);
+    record->word = MT_REC_WORD(MT_REC_CB_COMMIT, 0);
+    record->command_buffer = entry->o.id;
+    record->flags = entry->flags;
+    record->allocated_bytes = __atomic_load_n(&mt_tap.allocated_bytes, __ATOMIC_RELAXED);
+    mt_record_close(record, 1, instead);
     return entry->o.id;
 }
 
 void mt_hook_COMMAND_BUFFER_commit(id self, SEL op)
 {
     struct mt_call call;
-    mt_call_begin(&call, self, MT_HOOK_COMMAND_BUFFER_commit);
+    mt_call_begin_fast(&call, self, MT_ROLE_COMMAND_BUFFER, MT_HOOK_COMMAND_BUFFER_commit);
     struct mt_cb_entry *entry = entry_of(&call);
     uint32_t command_buffer = 0;
     if (entry) {
@@ -321,7 +331,7 @@ static void wait_ends(enum mt_wait_kind kind, uint32_t command_buffer, uint64_t 
 static void wait_for(id self, SEL op, enum mt_hook hook, enum mt_wait_kind kind)
 {
     struct mt_call call;
-    mt_call_begin(&call, self, hook);
+    mt_call_begin_fast(&call, self, MT_ROLE_COMMAND_BUFFER, hook);
     struct mt_cb_entry *entry = entry_of(&call);
     uint32_t command_buffer = entry ? entry->o.id : 0;
     uint64_t begin = entry ? wait_begins(kind, command_buffer, 0) : 0;
@@ -367,7 +377,7 @@ static void note(const struct mt_call *call, enum mt_record_type type, uint32_t 
 void mt_hook_COMMAND_BUFFER_addScheduledHandler(id self, SEL op, void *handler)
 {
     struct mt_call call;
-    mt_call_begin(&call, self, MT_HOOK_COMMAND_BUFFER_addScheduledHandler);
+    mt_call_begin_fast(&call, self, MT_ROLE_COMMAND_BUFFER, MT_HOOK_COMMAND_BUFFER_addScheduledHandler);
     note(&call, MT_REC_CB_HANDLER, 0);
     MT_FORWARD(call, void, void *)(self, op, handler);
     mt_call_end(&call);
@@ -376,7 +386,7 @@ void mt_hook_COMMAND_BUFFER_addScheduledHandler(id self, SEL op, void *handler)
 void mt_hook_COMMAND_BUFFER_addCompletedHandler(id self, SEL op, void *handler)
 {
     struct mt_call call;
-    mt_call_begin(&call, self, MT_HOOK_COMMAND_BUFFER_addCompletedHandler);
+    mt_call_begin_fast(&call, self, MT_ROLE_COMMAND_BUFFER, MT_HOOK_COMMAND_BUFFER_addCompletedHandler);
     note(&call, MT_REC_CB_HANDLER, 1);
     MT_FORWARD(call, void, void *)(self, op, handler);
     mt_call_end(&call);
@@ -385,7 +395,7 @@ void mt_hook_COMMAND_BUFFER_addCompletedHandler(id self, SEL op, void *handler)
 void mt_hook_COMMAND_BUFFER_presentDrawable(id self, SEL op, id drawable)
 {
     struct mt_call call;
-    mt_call_begin(&call, self, MT_HOOK_COMMAND_BUFFER_presentDrawable);
+    mt_call_begin_fast(&call, self, MT_ROLE_COMMAND_BUFFER, MT_HOOK_COMMAND_BUFFER_presentDrawable);
     note(&call, MT_REC_CB_PRESENT, 0);
     MT_FORWARD(call, void, id)(self, op, drawable);
     mt_call_end(&call);
@@ -394,7 +404,7 @@ void mt_hook_COMMAND_BUFFER_presentDrawable(id self, SEL op, id drawable)
 void mt_hook_COMMAND_BUFFER_presentDrawableAtTime(id self, SEL op, id drawable, double time)
 {
     struct mt_call call;
-    mt_call_begin(&call, self, MT_HOOK_COMMAND_BUFFER_presentDrawableAtTime);
+    mt_call_begin_fast(&call, self, MT_ROLE_COMMAND_BUFFER, MT_HOOK_COMMAND_BUFFER_presentDrawableAtTime);
     note(&call, MT_REC_CB_PRESENT, 1);
     MT_FORWARD(call, void, id, double)(self, op, drawable, time);
     mt_call_end(&call);
@@ -403,7 +413,7 @@ void mt_hook_COMMAND_BUFFER_presentDrawableAtTime(id self, SEL op, id drawable, 
 void mt_hook_COMMAND_BUFFER_presentDrawableAfter(id self, SEL op, id drawable, double duration)
 {
     struct mt_call call;
-    mt_call_begin(&call, self, MT_HOOK_COMMAND_BUFFER_presentDrawableAfter);
+    mt_call_begin_fast(&call, self, MT_ROLE_COMMAND_BUFFER, MT_HOOK_COMMAND_BUFFER_presentDrawableAfter);
     note(&call, MT_REC_CB_PRESENT, 2);
     MT_FORWARD(call, void, id, double)(self, op, drawable, duration);
     mt_call_end(&call);
@@ -412,7 +422,7 @@ void mt_hook_COMMAND_BUFFER_presentDrawableAfter(id self, SEL op, id drawable, d
 static void event(id self, SEL op, enum mt_hook hook, enum mt_sync_kind kind, id shared, uint64_t value)
 {
     struct mt_call call;
-    mt_call_begin(&call, self, hook);
+    mt_call_begin_fast(&call, self, MT_ROLE_COMMAND_BUFFER, hook);
     struct mt_cb_entry *entry = entry_of(&call);
     if (entry) {
         struct mt_rec_sync record = {
@@ -440,7 +450,7 @@ void mt_hook_COMMAND_BUFFER_encodeSignalEvent(id self, SEL op, id shared, NSUInt
 static void name(id self, SEL op, enum mt_hook hook, enum mt_record_type type, id text)
 {
     struct mt_call call;
-    mt_call_begin(&call, self, hook);
+    mt_call_begin_fast(&call, self, MT_ROLE_COMMAND_BUFFER, hook);
     struct mt_cb_entry *entry = entry_of(&call);
     if (entry)
         mt_record_name(type, MT_OBJECT_COMMAND_BUFFER, entry->o.id, text);
@@ -461,7 +471,7 @@ void mt_hook_COMMAND_BUFFER_setLabel(id self, SEL op, id label)
 void mt_hook_COMMAND_BUFFER_popDebugGroup(id self, SEL op)
 {
     struct mt_call call;
-    mt_call_begin(&call, self, MT_HOOK_COMMAND_BUFFER_popDebugGroup);
+    mt_call_begin_fast(&call, self, MT_ROLE_COMMAND_BUFFER, MT_HOOK_COMMAND_BUFFER_popDebugGroup);
     struct mt_cb_entry *entry = entry_of(&call);
     if (entry)
         mt_record_name(MT_REC_GROUP_POP, MT_OBJECT_COMMAND_BUFFER, entry->o.id, NULL);
@@ -482,14 +492,14 @@ static id encoder_made(struct mt_call *call, id encoder, uint8_t kind, uint8_t f
 id mt_hook_COMMAND_BUFFER_computeEncoder(id self, SEL op)
 {
     struct mt_call call;
-    mt_call_begin(&call, self, MT_HOOK_COMMAND_BUFFER_computeEncoder);
+    mt_call_begin_fast(&call, self, MT_ROLE_COMMAND_BUFFER, MT_HOOK_COMMAND_BUFFER_computeEncoder);
     return encoder_made(&call, MT_FORWARD(call, id)(self, op), MT_ENCODER_COMPUTE, 0, MTL_DISPATCH_SERIAL);
 }
 
 id mt_hook_COMMAND_BUFFER_computeEncoderWithType(id self, SEL op, NSUInteger type)
 {
     struct mt_call call;
-    mt_call_begin(&call, self, MT_HOOK_COMMAND_BUFFER_computeEncoderWithType);
+    mt_call_begin_fast(&call, self, MT_ROLE_COMMAND_BUFFER, MT_HOOK_COMMAND_BUFFER_computeEncoderWithType);
     id encoder = MT_FORWARD(call, id, NSUInteger)(self, op, type);
     return encoder_made(&call, encoder, MT_ENCODER_COMPUTE, 1, (uint8_t)type);
 }
@@ -497,7 +507,8 @@ id mt_hook_COMMAND_BUFFER_computeEncoderWithType(id self, SEL op, NSUInteger typ
 id mt_hook_COMMAND_BUFFER_computeEncoderWithDescriptor(id self, SEL op, id descriptor)
 {
     struct mt_call call;
-    mt_call_begin(&call, self, MT_HOOK_COMMAND_BUFFER_computeEncoderWithDescriptor);
+    mt_call_begin_fast(&call, self, MT_ROLE_COMMAND_BUFFER,
+                       MT_HOOK_COMMAND_BUFFER_computeEncoderWithDescriptor);
     uint8_t type = call.outermost ? (uint8_t)mtl_pass_dispatchType(descriptor) : 0;
     id encoder = MT_FORWARD(call, id, id)(self, op, descriptor);
     return encoder_made(&call, encoder, MT_ENCODER_COMPUTE, 2, type);
@@ -506,14 +517,14 @@ id mt_hook_COMMAND_BUFFER_computeEncoderWithDescriptor(id self, SEL op, id descr
 id mt_hook_COMMAND_BUFFER_blitEncoder(id self, SEL op)
 {
     struct mt_call call;
-    mt_call_begin(&call, self, MT_HOOK_COMMAND_BUFFER_blitEncoder);
+    mt_call_begin_fast(&call, self, MT_ROLE_COMMAND_BUFFER, MT_HOOK_COMMAND_BUFFER_blitEncoder);
     return encoder_made(&call, MT_FORWARD(call, id)(self, op), MT_ENCODER_BLIT, 0, 0);
 }
 
 id mt_hook_COMMAND_BUFFER_blitEncoderWithDescriptor(id self, SEL op, id descriptor)
 {
     struct mt_call call;
-    mt_call_begin(&call, self, MT_HOOK_COMMAND_BUFFER_blitEncoderWithDescriptor);
+    mt_call_begin_fast(&call, self, MT_ROLE_COMMAND_BUFFER, MT_HOOK_COMMAND_BUFFER_blitEncoderWithDescriptor);
     id encoder = MT_FORWARD(call, id, id)(self, op, descriptor);
     return encoder_made(&call, encoder, MT_ENCODER_BLIT, 2, 0);
 }

@@ -14,7 +14,7 @@ typedef void (*pipeline_method)(id, SEL, id);
 // ---- the long way ----
 static struct mt_encoder_entry *entry_of(const struct mt_call *call)
 {
-    return call->outermost ? mt_objects_find(MT_KIND_ENCODER, call->self) : NULL;
+    return call->outermost ? mt_encoder_of(call->self) : NULL;
 }
 
 static uint32_t pipeline_of(const struct mt_encoder_entry *encoder)
@@ -62,7 +62,7 @@ static void dispatch_slowly(id self, SEL op, enum mt_hook hook, enum mt_record_t
                             mtl_size threads)
 {
     struct mt_call call;
-    mt_call_begin(&call, self, hook);
+    mt_call_begin_fast(&call, self, MT_ROLE_COMPUTE, hook);
     struct mt_encoder_entry *encoder = entry_of(&call);
     id fast = NULL;
     if (encoder) {
@@ -90,7 +90,7 @@ void mt_hook_COMPUTE_dispatchThreads(id self, SEL op, mtl_size grid, mtl_size th
 void mt_hook_COMPUTE_dispatchIndirect(id self, SEL op, id buffer, NSUInteger offset, mtl_size threads)
 {
     struct mt_call call;
-    mt_call_begin(&call, self, MT_HOOK_COMPUTE_dispatchIndirect);
+    mt_call_begin_fast(&call, self, MT_ROLE_COMPUTE, MT_HOOK_COMPUTE_dispatchIndirect);
     struct mt_encoder_entry *encoder = entry_of(&call);
     if (encoder) {
         mtl_size place = {offset & UINT32_MAX, offset >> 32, 0};
@@ -140,7 +140,7 @@ static void remember_pipeline(struct mt_encoder_entry *encoder, id pipeline)
 static __attribute__((noinline)) void set_pipeline_slowly(id self, SEL op, id pipeline)
 {
     struct mt_call call;
-    mt_call_begin(&call, self, MT_HOOK_COMPUTE_setComputePipelineState);
+    mt_call_begin_fast(&call, self, MT_ROLE_COMPUTE, MT_HOOK_COMPUTE_setComputePipelineState);
     struct mt_encoder_entry *encoder = entry_of(&call);
     if (encoder)
         remember_pipeline(encoder, pipeline);
@@ -165,6 +165,7 @@ static void add_up_threadgroup_memory(struct mt_encoder_entry *encoder, NSUInteg
     enum { INDICES = sizeof encoder->threadgroup_bytes / sizeof *encoder->threadgroup_bytes };
     if (index >= INDICES)
         return;
+    encoder->has_threadgroup_bytes = true;
     encoder->threadgroup_bytes[index] = length < UINT32_MAX ? (uint32_t)length : UINT32_MAX;
     uint64_t bytes = 0;
     for (unsigned i = 0; i < INDICES; i++)
@@ -176,7 +177,7 @@ static void add_up_threadgroup_memory(struct mt_encoder_entry *encoder, NSUInteg
 void mt_hook_COMPUTE_setThreadgroupMemoryLength(id self, SEL op, NSUInteger length, NSUInteger index)
 {
     struct mt_call call;
-    mt_call_begin(&call, self, MT_HOOK_COMPUTE_setThreadgroupMemoryLength);
+    mt_call_begin_fast(&call, self, MT_ROLE_COMPUTE, MT_HOOK_COMPUTE_setThreadgroupMemoryLength);
     struct mt_encoder_entry *encoder = entry_of(&call);
     if (encoder)
         add_up_threadgroup_memory(encoder, length, index);
@@ -200,7 +201,7 @@ static void record_barrier(const struct mt_call *call, enum mt_sync_kind kind, u
 void mt_hook_COMPUTE_memoryBarrierWithScope(id self, SEL op, NSUInteger scope)
 {
     struct mt_call call;
-    mt_call_begin(&call, self, MT_HOOK_COMPUTE_memoryBarrierWithScope);
+    mt_call_begin_fast(&call, self, MT_ROLE_COMPUTE, MT_HOOK_COMPUTE_memoryBarrierWithScope);
     record_barrier(&call, MT_SYNC_BARRIER_SCOPE, scope);
     MT_FORWARD(call, void, NSUInteger)(self, op, scope);
     mt_call_end(&call);
@@ -209,7 +210,7 @@ void mt_hook_COMPUTE_memoryBarrierWithScope(id self, SEL op, NSUInteger scope)
 void mt_hook_COMPUTE_memoryBarrierWithResources(id self, SEL op, const id *resources, NSUInteger count)
 {
     struct mt_call call;
-    mt_call_begin(&call, self, MT_HOOK_COMPUTE_memoryBarrierWithResources);
+    mt_call_begin_fast(&call, self, MT_ROLE_COMPUTE, MT_HOOK_COMPUTE_memoryBarrierWithResources);
     record_barrier(&call, MT_SYNC_BARRIER_RESOURCES, count);
     MT_FORWARD(call, void, const id *, NSUInteger)(self, op, resources, count);
     mt_call_end(&call);
@@ -232,7 +233,7 @@ static void record_execute(const struct mt_call *call, bool indirect, uint64_t f
 void mt_hook_COMPUTE_executeCommands(id self, SEL op, id commands, ns_range range)
 {
     struct mt_call call;
-    mt_call_begin(&call, self, MT_HOOK_COMPUTE_executeCommands);
+    mt_call_begin_fast(&call, self, MT_ROLE_COMPUTE, MT_HOOK_COMPUTE_executeCommands);
     record_execute(&call, false, range.location, range.length);
     MT_FORWARD(call, void, id, ns_range)(self, op, commands, range);
     mt_call_end(&call);
@@ -241,7 +242,7 @@ void mt_hook_COMPUTE_executeCommands(id self, SEL op, id commands, ns_range rang
 void mt_hook_COMPUTE_executeCommandsIndirect(id self, SEL op, id commands, id buffer, NSUInteger offset)
 {
     struct mt_call call;
-    mt_call_begin(&call, self, MT_HOOK_COMPUTE_executeCommandsIndirect);
+    mt_call_begin_fast(&call, self, MT_ROLE_COMPUTE, MT_HOOK_COMPUTE_executeCommandsIndirect);
     record_execute(&call, true, offset, 0);
     MT_FORWARD(call, void, id, id, NSUInteger)(self, op, commands, buffer, offset);
     mt_call_end(&call);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Function constants: what the program puts into MTLFunctionConstantValues, remembered per object so that a
 // specialised function can be told from its siblings. Metal has no way to ask for it. Runs on the program's
-// threads. Lists and names live in the tap's own memory; lists are used again.
+// threads. Names and lists live in the tap's own memory; an entry keeps its list for its next object.
 #include "constants_text.h"
 #include "hooks.h"
 #include "know.h"
@@ -10,12 +10,8 @@
 #include <errno.h>
 #include <string.h>
 
-enum { FIRST_ROOM = 8, ROOMS = 16, NAME_ROOM = 256, TEXT_ROOM = 4096, UTF8_ENCODING = 4 };
+enum { FIRST_ROOM = 8, MOST = 65536, NAME_ROOM = 256, TEXT_ROOM = 4096, UTF8_ENCODING = 4 };
 
-// A list that nobody uses begins with this.
-struct free_list {
-    struct free_list *next;
-};
 struct kept_name {
     struct kept_name *next;
     char text[];
@@ -23,45 +19,11 @@ struct kept_name {
 
 static struct {
     mt_lock lock;
-    struct free_list *free[ROOMS]; // by size: FIRST_ROOM constants, twice that, ...
     struct kept_name *names;
     bool class_hooked;
 } state;
 
-// ---- memory ----
-static unsigned size_class(uint32_t room)
-{
-    unsigned size = 0;
-    while ((uint32_t)FIRST_ROOM << size < room)
-        size++;
-    return size;
-}
-
-static struct mt_constant *take_list(uint32_t room)
-{
-    unsigned size = size_class(room);
-    if (size >= ROOMS)
-        return NULL;
-    mt_lock_take(&state.lock);
-    struct free_list *list = state.free[size];
-    if (list)
-        state.free[size] = list->next;
-    mt_lock_drop(&state.lock);
-    return list ? (struct mt_constant *)list
-                : mt_arena(((size_t)FIRST_ROOM << size) * sizeof(struct mt_constant));
-}
-
-static void give_list_back(struct mt_constant *list, uint32_t room)
-{
-    if (!list)
-        return;
-    struct free_list *unused = (struct free_list *)list;
-    mt_lock_take(&state.lock);
-    unused->next = state.free[size_class(room)];
-    state.free[size_class(room)] = unused;
-    mt_lock_drop(&state.lock);
-}
-
+// ---- names ----
 // Programs have few names, and the same ones all the time.
 static const char *keep_name(const char *text)
 {
@@ -92,18 +54,21 @@ static const char *name_of(id string)
 }
 
 // ---- lists ----
+// A list that has become too small is not used again: all that were come to less than the one in use.
 static bool make_room(struct mt_constants_entry *entry, uint32_t wanted)
 {
-    if (wanted <= entry->room)
-        return true;
-    struct mt_constant *list = take_list(wanted);
+    uint32_t room = entry->room ? entry->room : FIRST_ROOM;
+    while (room < wanted && room < MOST)
+        room *= 2;
+    if (wanted > room || room == entry->room)
+        return wanted <= room;
+    struct mt_constant *list = mt_arena(room * sizeof *list);
     if (!list)
         return false;
     if (entry->count)
         memcpy(list, entry->list, entry->count * sizeof *list);
-    give_list_back(entry->list, entry->room);
     entry->list = list;
-    entry->room = (uint32_t)FIRST_ROOM << size_class(wanted);
+    entry->room = room;
     return true;
 }
 
@@ -128,17 +93,21 @@ static void set_one(struct mt_constants_entry *entry, const struct mt_constant *
 
 static struct mt_constants_entry *entry_of(id values)
 {
+    bool taken_over;
     struct mt_constants_entry *entry = mt_objects_find(MT_KIND_CONSTANTS, values);
-    return entry ? entry : mt_objects_add(MT_KIND_CONSTANTS, values, NULL);
+    return entry ? entry : mt_objects_add(MT_KIND_CONSTANTS, values, &taken_over);
 }
 
 // `values` holds `range.length` of them, one behind the other; with a name it is one.
 static void remember(id self, const void *values, uint32_t type, ns_range range, const char *name)
 {
+    int saved_errno = errno;
     struct mt_constants_entry *entry = values ? entry_of(self) : NULL;
     size_t size = mt_constant_size(type);
-    if (!entry)
+    if (!entry) {
+        errno = saved_errno;
         return;
+    }
     mt_lock_take(&entry->lock);
     for (NSUInteger i = 0; i < range.length; i++) {
         struct mt_constant constant = {.name = name, .index = (uint32_t)(range.location + i), .type = type};
@@ -146,15 +115,18 @@ static void remember(id self, const void *values, uint32_t type, ns_range range,
         set_one(entry, &constant);
     }
     mt_lock_drop(&entry->lock);
+    errno = saved_errno;
 }
 
 static void copy_list(id from, id to)
 {
     struct mt_constants_entry *source = mt_objects_find(MT_KIND_CONSTANTS, from);
-    struct mt_constants_entry *copy = source ? mt_objects_add(MT_KIND_CONSTANTS, to, NULL) : NULL;
+    bool taken_over;
+    struct mt_constants_entry *copy = source ? mt_objects_add(MT_KIND_CONSTANTS, to, &taken_over) : NULL;
     if (!copy)
         return;
     mt_lock_take(&source->lock);
+    copy->count = 0;
     if (make_room(copy, source->count)) {
         copy->count = source->count;
         if (copy->count)
@@ -262,9 +234,8 @@ void mt_hook_CONSTANTS_dealloc(id self, SEL op)
     mt_call_begin(&call, self, MT_HOOK_CONSTANTS_dealloc);
     struct mt_constants_entry *entry = mt_objects_find(MT_KIND_CONSTANTS, self);
     if (entry) {
+        entry->count = 0;
         mt_objects_remove(&entry->o);
-        give_list_back(entry->list, entry->room);
-        mt_objects_recycle(&entry->o);
     }
     MT_FORWARD(call, void)(self, op);
     mt_call_end(&call);

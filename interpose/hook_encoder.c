@@ -4,6 +4,8 @@
 #include "hooks.h"
 #include "tap.h"
 
+#include <string.h>
+
 // ---- entries ----
 struct mt_encoder_entry *mt_know_encoder(id encoder, struct mt_cb_entry *commands, uint8_t kind, uint8_t form,
                                          uint8_t dispatch_type)
@@ -12,15 +14,17 @@ struct mt_encoder_entry *mt_know_encoder(id encoder, struct mt_cb_entry *command
     struct mt_encoder_entry *entry = mt_objects_add(MT_KIND_ENCODER, encoder, NULL);
     if (!entry || !cls)
         return NULL;
-    *entry = (struct mt_encoder_entry){
-        .o = {encoder, MT_KIND_ENCODER, mt_record_next(MT_COUNT_ENCODER), entry->o.next},
-        .head = MT_REC_WORD(MT_REC_DISPATCH_GROUPS, 0),
-        .cls = cls,
-        .command_buffer = commands->o.id,
-        .kind = kind,
-        .dispatch_threadgroups = cls->original[MT_HOOK_COMPUTE_dispatchThreadgroups],
-        .set_pipeline = cls->original[MT_HOOK_COMPUTE_setComputePipelineState],
-    };
+    entry->o.id = mt_record_next(MT_COUNT_ENCODER);
+    entry->head = MT_REC_WORD(MT_REC_DISPATCH_GROUPS, 0);
+    entry->cls = cls;
+    entry->command_buffer = commands->o.id;
+    entry->pipeline = NULL;
+    entry->place = NULL;
+    entry->dispatch_threadgroups = cls->original[MT_HOOK_COMPUTE_dispatchThreadgroups];
+    entry->set_pipeline = cls->original[MT_HOOK_COMPUTE_setComputePipelineState];
+    if (entry->has_threadgroup_bytes)
+        memset(entry->threadgroup_bytes, 0, sizeof entry->threadgroup_bytes);
+    entry->has_threadgroup_bytes = false;
     entry->fast = cls->nested || mt_os_ticks_from_clock ? NULL : encoder;
     struct mt_rec_encoder_begin record = {
         .word = MT_REC_WORD(MT_REC_ENCODER_BEGIN, 0),
@@ -65,24 +69,26 @@ void mt_context(struct mt_encoder_entry *encoder)
 
 void mt_encoder_ended(struct mt_encoder_entry *encoder)
 {
-    struct mt_rec_encoder_end record = {.word = MT_REC_WORD(MT_REC_ENCODER_END, 0), .encoder = encoder->o.id};
-    mt_record_event(&record);
+    struct mt_slot instead[1];
+    struct mt_rec_encoder_end *record = mt_record_open(1, instead);
+    record->word = MT_REC_WORD(MT_REC_ENCODER_END, 0);
+    record->encoder = encoder->o.id;
+    mt_record_close(record, 1, instead);
     encoder->fast = NULL;
     leave_place(encoder);
     mt_objects_remove(&encoder->o);
-    mt_objects_recycle(&encoder->o);
 }
 
 // ---- hooks ----
 static struct mt_encoder_entry *entry_of(const struct mt_call *call)
 {
-    return call->outermost ? mt_objects_find(MT_KIND_ENCODER, call->self) : NULL;
+    return call->outermost ? mt_encoder_of(call->self) : NULL;
 }
 
-static void name(id self, SEL op, enum mt_hook hook, enum mt_record_type type, id text)
+static void name(id self, SEL op, enum mt_role role, enum mt_hook hook, enum mt_record_type type, id text)
 {
     struct mt_call call;
-    mt_call_begin(&call, self, hook);
+    mt_call_begin_fast(&call, self, role, hook);
     struct mt_encoder_entry *encoder = entry_of(&call);
     if (encoder)
         mt_record_name(type, MT_OBJECT_ENCODER, encoder->o.id, text);
@@ -90,10 +96,10 @@ static void name(id self, SEL op, enum mt_hook hook, enum mt_record_type type, i
     mt_call_end(&call);
 }
 
-static void pop_group(id self, SEL op, enum mt_hook hook)
+static void pop_group(id self, SEL op, enum mt_role role, enum mt_hook hook)
 {
     struct mt_call call;
-    mt_call_begin(&call, self, hook);
+    mt_call_begin_fast(&call, self, role, hook);
     struct mt_encoder_entry *encoder = entry_of(&call);
     if (encoder)
         mt_record_name(MT_REC_GROUP_POP, MT_OBJECT_ENCODER, encoder->o.id, NULL);
@@ -101,10 +107,11 @@ static void pop_group(id self, SEL op, enum mt_hook hook)
     mt_call_end(&call);
 }
 
-static void fence_used(id self, SEL op, enum mt_hook hook, enum mt_sync_kind kind, id fence)
+static void fence_used(id self, SEL op, enum mt_role role, enum mt_hook hook, enum mt_sync_kind kind,
+                       id fence)
 {
     struct mt_call call;
-    mt_call_begin(&call, self, hook);
+    mt_call_begin_fast(&call, self, role, hook);
     struct mt_encoder_entry *encoder = entry_of(&call);
     if (encoder) {
         struct mt_rec_sync record = {
@@ -118,10 +125,10 @@ static void fence_used(id self, SEL op, enum mt_hook hook, enum mt_sync_kind kin
     mt_call_end(&call);
 }
 
-static void end_encoding(id self, SEL op, enum mt_hook hook)
+static void end_encoding(id self, SEL op, enum mt_role role, enum mt_hook hook)
 {
     struct mt_call call;
-    mt_call_begin(&call, self, hook);
+    mt_call_begin_fast(&call, self, role, hook);
     struct mt_encoder_entry *encoder = entry_of(&call);
     if (encoder)
         mt_encoder_ended(encoder);
@@ -133,31 +140,31 @@ static void end_encoding(id self, SEL op, enum mt_hook hook)
 #define ENCODER_HOOKS(role)                                                                                  \
     void mt_hook_##role##_pushDebugGroup(id self, SEL op, id group)                                          \
     {                                                                                                        \
-        name(self, op, MT_HOOK_##role##_pushDebugGroup, MT_REC_GROUP_PUSH, group);                           \
+        name(self, op, MT_ROLE_##role, MT_HOOK_##role##_pushDebugGroup, MT_REC_GROUP_PUSH, group);           \
     }                                                                                                        \
     void mt_hook_##role##_popDebugGroup(id self, SEL op)                                                     \
     {                                                                                                        \
-        pop_group(self, op, MT_HOOK_##role##_popDebugGroup);                                                 \
+        pop_group(self, op, MT_ROLE_##role, MT_HOOK_##role##_popDebugGroup);                                 \
     }                                                                                                        \
     void mt_hook_##role##_insertDebugSignpost(id self, SEL op, id signpost)                                  \
     {                                                                                                        \
-        name(self, op, MT_HOOK_##role##_insertDebugSignpost, MT_REC_SIGNPOST, signpost);                     \
+        name(self, op, MT_ROLE_##role, MT_HOOK_##role##_insertDebugSignpost, MT_REC_SIGNPOST, signpost);     \
     }                                                                                                        \
     void mt_hook_##role##_setLabel(id self, SEL op, id label)                                                \
     {                                                                                                        \
-        name(self, op, MT_HOOK_##role##_setLabel, MT_REC_LABEL, label);                                      \
+        name(self, op, MT_ROLE_##role, MT_HOOK_##role##_setLabel, MT_REC_LABEL, label);                      \
     }                                                                                                        \
     void mt_hook_##role##_updateFence(id self, SEL op, id fence)                                             \
     {                                                                                                        \
-        fence_used(self, op, MT_HOOK_##role##_updateFence, MT_SYNC_FENCE_UPDATE, fence);                     \
+        fence_used(self, op, MT_ROLE_##role, MT_HOOK_##role##_updateFence, MT_SYNC_FENCE_UPDATE, fence);     \
     }                                                                                                        \
     void mt_hook_##role##_waitForFence(id self, SEL op, id fence)                                            \
     {                                                                                                        \
-        fence_used(self, op, MT_HOOK_##role##_waitForFence, MT_SYNC_FENCE_WAIT, fence);                      \
+        fence_used(self, op, MT_ROLE_##role, MT_HOOK_##role##_waitForFence, MT_SYNC_FENCE_WAIT, fence);      \
     }                                                                                                        \
     void mt_hook_##role##_endEncoding(id self, SEL op)                                                       \
     {                                                                                                        \
-        end_encoding(self, op, MT_HOOK_##role##_endEncoding);                                                \
+        end_encoding(self, op, MT_ROLE_##role, MT_HOOK_##role##_endEncoding);                                \
     }
 ENCODER_HOOKS(COMPUTE)
 ENCODER_HOOKS(BLIT)

@@ -141,8 +141,8 @@ void mt_hook_DEVICE_newLibraryWithSourceAsync(id self, SEL op, id source, id opt
     begin_library(&making, &call, MT_LIBRARY_SOURCE, source, NULL);
     void *ours = mt_making_handler(&making, handler);
     MT_FORWARD(call, void, id, id, void *)(self, op, source, options, ours ? ours : handler);
-    mt_objc_block_release(ours);
     mt_call_end(&call);
+    mt_objc_block_release(ours);
 }
 
 void mt_hook_DEVICE_newLibraryStitchedAsync(id self, SEL op, id descriptor, void *handler)
@@ -153,8 +153,8 @@ void mt_hook_DEVICE_newLibraryStitchedAsync(id self, SEL op, id descriptor, void
     begin_library(&making, &call, MT_LIBRARY_OTHER, NULL, NULL);
     void *ours = mt_making_handler(&making, handler);
     MT_FORWARD(call, void, id, void *)(self, op, descriptor, ours ? ours : handler);
-    mt_objc_block_release(ours);
     mt_call_end(&call);
+    mt_objc_block_release(ours);
 }
 
 // A library from before the tap was there.
@@ -287,8 +287,8 @@ void mt_hook_LIBRARY_newFunctionConstantsAsync(id self, SEL op, id name, id valu
     begin_function(&making, &call, name, values, NULL);
     void *ours = mt_making_handler(&making, handler);
     MT_FORWARD(call, void, id, id, void *)(self, op, name, values, ours ? ours : handler);
-    mt_objc_block_release(ours);
     mt_call_end(&call);
+    mt_objc_block_release(ours);
 }
 
 id mt_hook_LIBRARY_newFunctionDescriptor(id self, SEL op, id descriptor, id *error)
@@ -309,8 +309,8 @@ void mt_hook_LIBRARY_newFunctionDescriptorAsync(id self, SEL op, id descriptor, 
     begin_described_function(&making, &call, descriptor, NULL);
     void *ours = mt_making_handler(&making, handler);
     MT_FORWARD(call, void, id, void *)(self, op, descriptor, ours ? ours : handler);
-    mt_objc_block_release(ours);
     mt_call_end(&call);
+    mt_objc_block_release(ours);
 }
 
 void mt_hook_FUNCTION_setLabel(id self, SEL op, id label)

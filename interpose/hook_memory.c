@@ -70,7 +70,6 @@ static void forget(id self)
         return;
     record_memory(entry, true);
     mt_objects_remove(&entry->o);
-    mt_objects_recycle(&entry->o);
 }
 
 void mt_hook_BUFFER_dealloc(id self, SEL op)
@@ -148,8 +147,9 @@ id mt_hook_DEVICE_newBufferNoCopy(id self, SEL op, void *memory, NSUInteger leng
     void *wrapped = wrap_deallocator(&call, deallocator);
     id buffer = MT_FORWARD(call, id, void *, NSUInteger, NSUInteger,
                            void *)(self, op, memory, length, options, wrapped ? wrapped : deallocator);
+    after_new(&call, buffer, MT_ROLE_BUFFER, MT_MEMORY_NO_COPY);
     mt_objc_block_release(wrapped);
-    return after_new(&call, buffer, MT_ROLE_BUFFER, MT_MEMORY_NO_COPY);
+    return buffer;
 }
 
 id mt_hook_DEVICE_newHeap(id self, SEL op, id descriptor)

@@ -135,8 +135,8 @@ void mt_hook_DEVICE_newPipelineAsync(id self, SEL op, id function, void *handler
     begin_pipeline(&making, &call, function, 0, NULL);
     void *ours = mt_making_handler(&making, handler);
     MT_FORWARD(call, void, id, void *)(self, op, function, ours ? ours : handler);
-    mt_objc_block_release(ours);
     mt_call_end(&call);
+    mt_objc_block_release(ours);
 }
 
 void mt_hook_DEVICE_newPipelineOptionsAsync(id self, SEL op, id function, NSUInteger options, void *handler)
@@ -147,8 +147,8 @@ void mt_hook_DEVICE_newPipelineOptionsAsync(id self, SEL op, id function, NSUInt
     begin_pipeline(&making, &call, function, PIPELINE_REFLECTION, NULL);
     void *ours = mt_making_reflection_handler(&making, handler);
     MT_FORWARD(call, void, id, NSUInteger, void *)(self, op, function, options, ours ? ours : handler);
-    mt_objc_block_release(ours);
     mt_call_end(&call);
+    mt_objc_block_release(ours);
 }
 
 void mt_hook_DEVICE_newPipelineDescriptorAsync(id self, SEL op, id descriptor, NSUInteger options,
@@ -160,8 +160,8 @@ void mt_hook_DEVICE_newPipelineDescriptorAsync(id self, SEL op, id descriptor, N
     begin_described_pipeline(&making, &call, descriptor, PIPELINE_REFLECTION, NULL);
     void *ours = mt_making_reflection_handler(&making, handler);
     MT_FORWARD(call, void, id, NSUInteger, void *)(self, op, descriptor, options, ours ? ours : handler);
-    mt_objc_block_release(ours);
     mt_call_end(&call);
+    mt_objc_block_release(ours);
 }
 
 // ---- from before the tap was there ----

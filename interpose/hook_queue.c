@@ -8,8 +8,15 @@
 // A queue from before the tap was there is made known when it is first used.
 static struct mt_queue_entry *queue_of(id self)
 {
-    struct mt_queue_entry *queue = mt_objects_find(MT_KIND_QUEUE, self);
-    return queue ? queue : mt_know_queue(self, NULL, 0, true);
+    static _Thread_local struct mt_queue_entry *last MT_TLS;
+    struct mt_queue_entry *queue = last;
+    if (__builtin_expect(queue && queue->o.object == self, 1))
+        return queue;
+    queue = mt_objects_find(MT_KIND_QUEUE, self);
+    if (!queue)
+        queue = mt_know_queue(self, NULL, 0, true);
+    last = queue;
+    return queue;
 }
 
 static struct mt_queue_entry *before_create(const struct mt_call *call)
@@ -35,7 +42,7 @@ static id after_create(struct mt_call *call, struct mt_queue_entry *queue, id co
 id mt_hook_QUEUE_commandBuffer(id self, SEL op)
 {
     struct mt_call call;
-    mt_call_begin(&call, self, MT_HOOK_QUEUE_commandBuffer);
+    mt_call_begin_fast(&call, self, MT_ROLE_QUEUE, MT_HOOK_QUEUE_commandBuffer);
     struct mt_queue_entry *queue = before_create(&call);
     return after_create(&call, queue, MT_FORWARD(call, id)(self, op), 0);
 }
@@ -43,7 +50,7 @@ id mt_hook_QUEUE_commandBuffer(id self, SEL op)
 id mt_hook_QUEUE_commandBufferUnretained(id self, SEL op)
 {
     struct mt_call call;
-    mt_call_begin(&call, self, MT_HOOK_QUEUE_commandBufferUnretained);
+    mt_call_begin_fast(&call, self, MT_ROLE_QUEUE, MT_HOOK_QUEUE_commandBufferUnretained);
     struct mt_queue_entry *queue = before_create(&call);
     return after_create(&call, queue, MT_FORWARD(call, id)(self, op), MT_CB_UNRETAINED);
 }
@@ -51,7 +58,7 @@ id mt_hook_QUEUE_commandBufferUnretained(id self, SEL op)
 id mt_hook_QUEUE_commandBufferWithDescriptor(id self, SEL op, id descriptor)
 {
     struct mt_call call;
-    mt_call_begin(&call, self, MT_HOOK_QUEUE_commandBufferWithDescriptor);
+    mt_call_begin_fast(&call, self, MT_ROLE_QUEUE, MT_HOOK_QUEUE_commandBufferWithDescriptor);
     struct mt_queue_entry *queue = before_create(&call);
     id commands = MT_FORWARD(call, id, id)(self, op, descriptor);
     return after_create(&call, queue, commands, MT_CB_DESCRIPTOR);
@@ -60,7 +67,7 @@ id mt_hook_QUEUE_commandBufferWithDescriptor(id self, SEL op, id descriptor)
 void mt_hook_QUEUE_setLabel(id self, SEL op, id label)
 {
     struct mt_call call;
-    mt_call_begin(&call, self, MT_HOOK_QUEUE_setLabel);
+    mt_call_begin_fast(&call, self, MT_ROLE_QUEUE, MT_HOOK_QUEUE_setLabel);
     MT_FORWARD(call, void, id)(self, op, label);
     if (call.outermost) {
         struct mt_queue_entry *queue = queue_of(self);

@@ -32,9 +32,10 @@ static struct {
 } state;
 
 // ---- numbers ----
-static uint32_t number_of_object(const struct mt_making *making, struct made_entry *entry, bool *again)
+static uint32_t number_of_object(const struct mt_making *making, struct made_entry *entry, bool taken_over,
+                                 bool *again)
 {
-    *again = entry->made > making->begin;
+    *again = taken_over && entry->made > making->begin;
     if (!*again)
         entry->o.id = mt_record_next(making->kind->counter);
     entry->made = making->end;
@@ -64,12 +65,12 @@ static uint32_t number_of_failure(const struct mt_making *making, id error, bool
 // replaces it.
 static void know_made(const struct mt_making *making, id object)
 {
-    bool again;
+    bool taken_over, again;
     mt_swizzle(object, making->kind->role);
-    struct made_entry *entry = mt_objects_add(making->kind->kind, object, NULL);
+    struct made_entry *entry = mt_objects_add(making->kind->kind, object, &taken_over);
     if (!entry)
         return;
-    uint32_t number = number_of_object(making, entry, &again);
+    uint32_t number = number_of_object(making, entry, taken_over, &again);
     if (!again || making->is_async)
         making->kind->define(making, &entry->o, object, number, 0);
 }

@@ -38,7 +38,8 @@ void mt_making_begin(struct mt_making *making, id *program_place);
 // Behind it: gives the program its error, and what was made its number.
 void mt_making_end(struct mt_making *making, id object);
 
-// A handler to forward in place of the program's own, which it calls. Owned by the caller. NULL if the
+// A handler to forward in place of the program's own, which it calls. Owned by the caller, who releases it
+// behind mt_call_end: with it may go objects of the program, whose dealloc is the program's code. NULL if the
 // program's is to be forwarded: the call is not recorded, or memory is short.
 void *mt_making_handler(struct mt_making *making, const void *handler);
 void *mt_making_reflection_handler(struct mt_making *making, const void *handler); // (id, reflection, error)

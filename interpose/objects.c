@@ -9,7 +9,7 @@
 #include <sched.h>
 #include <string.h>
 
-enum { BUCKETS = 8192, LOCKS = 64, WALK_LIMIT = 64, ARENA_BYTES = 256 * 1024 };
+enum { BUCKETS = 8192, STRIPES = 64, WALK_LIMIT = 64, ARENA_BYTES = 256 * 1024 };
 
 static const size_t entry_bytes[MT_KINDS] = {
     [MT_KIND_DEVICE] = sizeof(struct mt_device_entry),
@@ -25,10 +25,12 @@ static const size_t entry_bytes[MT_KINDS] = {
 
 static struct {
     struct mt_object *buckets[BUCKETS];
-    mt_lock locks[LOCKS];
+    struct stripe {
+        mt_lock lock; // of the buckets whose number leaves this remainder
+        struct mt_object *free[MT_KINDS];
+    } stripes[STRIPES];
     struct {
         mt_lock lock;
-        struct mt_object *free;
         struct mt_link *all; // every entry there ever was
     } kinds[MT_KINDS];
     struct {
@@ -86,25 +88,6 @@ static struct mt_object *new_entry(enum mt_kind kind)
     return (struct mt_object *)(link + 1);
 }
 
-static struct mt_object *take_entry(enum mt_kind kind)
-{
-    mt_lock_take(&table.kinds[kind].lock);
-    struct mt_object *entry = table.kinds[kind].free;
-    if (entry)
-        table.kinds[kind].free = entry->next;
-    mt_lock_drop(&table.kinds[kind].lock);
-    return entry ? entry : new_entry(kind);
-}
-
-void mt_objects_recycle(struct mt_object *entry)
-{
-    enum mt_kind kind = (enum mt_kind)entry->kind;
-    mt_lock_take(&table.kinds[kind].lock);
-    __atomic_store_n(&entry->next, table.kinds[kind].free, __ATOMIC_RELAXED);
-    table.kinds[kind].free = entry;
-    mt_lock_drop(&table.kinds[kind].lock);
-}
-
 // ---- the table ----
 static unsigned bucket_of(id object)
 {
@@ -129,9 +112,9 @@ void *mt_objects_find(enum mt_kind kind, id object)
     struct mt_object *entry = walk(bucket, kind, object, WALK_LIMIT);
     if (__builtin_expect(entry != NULL, 1))
         return entry;
-    mt_lock_take(&table.locks[bucket % LOCKS]);
+    mt_lock_take(&table.stripes[bucket % STRIPES].lock);
     entry = walk(bucket, kind, object, -1);
-    mt_lock_drop(&table.locks[bucket % LOCKS]);
+    mt_lock_drop(&table.stripes[bucket % STRIPES].lock);
     return entry;
 }
 
@@ -143,45 +126,66 @@ static void link_entry(struct mt_object *entry, unsigned bucket, enum mt_kind ki
     __atomic_store_n(&table.buckets[bucket], entry, __ATOMIC_RELEASE);
 }
 
-static void clear_body(struct mt_object *entry, enum mt_kind kind)
+// From the stripe's own, or new; the stripe is locked.
+static struct mt_object *take_entry(struct stripe *stripe, enum mt_kind kind)
 {
-    memset(entry + 1, 0, entry_bytes[kind] - sizeof *entry);
+    struct mt_object *entry = stripe->free[kind];
+    if (!entry)
+        return new_entry(kind);
+    stripe->free[kind] = entry->next;
     entry->id = 0;
+    if (kind != MT_KIND_COMMAND_BUFFER && kind != MT_KIND_ENCODER)
+        memset(entry + 1, 0, entry_bytes[kind] - sizeof *entry);
+    return entry;
 }
 
 void *mt_objects_add(enum mt_kind kind, id object, bool *taken_over)
 {
     unsigned bucket = bucket_of(object);
-    struct mt_object *fresh = take_entry(kind);
-    if (fresh)
-        clear_body(fresh, kind);
-    mt_lock_take(&table.locks[bucket % LOCKS]);
-    struct mt_object *old = walk(bucket, kind, object, -1);
-    if (!old && fresh)
-        link_entry(fresh, bucket, kind, object);
-    mt_lock_drop(&table.locks[bucket % LOCKS]);
+    struct stripe *stripe = &table.stripes[bucket % STRIPES];
+    mt_lock_take(&stripe->lock);
+    struct mt_object *entry = walk(bucket, kind, object, -1);
     if (taken_over)
-        *taken_over = old != NULL;
-    if (!old)
-        return fresh;
-    if (fresh) {
-        fresh->kind = (uint32_t)kind;
-        mt_objects_recycle(fresh);
+        *taken_over = entry != NULL;
+    if (!entry) {
+        entry = take_entry(stripe, kind);
+        if (entry)
+            link_entry(entry, bucket, kind, object);
     }
-    return old;
+    mt_lock_drop(&stripe->lock);
+    return entry;
 }
 
-void mt_objects_remove(struct mt_object *entry)
+static void put_back(struct stripe *stripe, struct mt_object *entry)
+{
+    __atomic_store_n(&entry->next, stripe->free[entry->kind], __ATOMIC_RELAXED);
+    stripe->free[entry->kind] = entry;
+}
+
+static void take_out(struct mt_object *entry, bool recycle)
 {
     unsigned bucket = bucket_of(entry->object);
-    mt_lock_take(&table.locks[bucket % LOCKS]);
+    struct stripe *stripe = &table.stripes[bucket % STRIPES];
+    mt_lock_take(&stripe->lock);
     struct mt_object **place = &table.buckets[bucket];
     while (*place && *place != entry)
         place = &(*place)->next;
     if (*place)
         __atomic_store_n(place, entry->next, __ATOMIC_RELEASE);
     __atomic_store_n(&entry->object, NULL, __ATOMIC_RELAXED);
-    mt_lock_drop(&table.locks[bucket % LOCKS]);
+    if (recycle)
+        put_back(stripe, entry);
+    mt_lock_drop(&stripe->lock);
+}
+
+void mt_objects_remove(struct mt_object *entry)
+{
+    take_out(entry, true);
+}
+
+void mt_objects_abandon(struct mt_object *entry)
+{
+    take_out(entry, false);
 }
 
 void mt_objects_each(enum mt_kind kind, void (*visit)(void *context, struct mt_object *entry), void *context)

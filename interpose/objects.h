@@ -33,14 +33,16 @@ struct mt_object {
     struct mt_object *next;
 };
 
-// A zeroed entry for `object`, findable from now on; NULL when memory is short. An entry that is there
-// already under this address and kind is taken over: the old object is gone. `taken_over` (may be NULL)
-// tells.
+// An entry for `object`, findable from now on; NULL when memory is short. A fresh one is zeroed, but for
+// command buffers and encoders, whose hooks see to it themselves. `taken_over` (may be NULL) tells that an
+// entry was there already under this address and kind, which is given out as it is: the object it was for is
+// gone.
 void *mt_objects_add(enum mt_kind kind, id object, bool *taken_over);
 void *mt_objects_find(enum mt_kind kind, id object);
-// Takes the entry out; whoever calls this alone still uses it until mt_objects_recycle.
+// Takes the entry out; it is used again for another object.
 void mt_objects_remove(struct mt_object *entry);
-void mt_objects_recycle(struct mt_object *entry);
+// Takes it out for good: somebody may still hold on to it.
+void mt_objects_abandon(struct mt_object *entry);
 // All entries of a kind that are in use; others may come and go meanwhile.
 void mt_objects_each(enum mt_kind kind, void (*visit)(void *context, struct mt_object *entry), void *context);
 

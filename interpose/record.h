@@ -75,4 +75,25 @@ static inline void mt_record_publish(struct mt_record_place *place, struct mt_sl
     __atomic_store_n(&slot->time, mt_os_counter(), __ATOMIC_RELEASE);
 }
 
+// Writing a record in place: open gives the slots in the stream, or `instead` if there is no room or the
+// clock has to be asked; close publishes it or hands it to mt_record_event. Between the two nothing else may
+// be recorded by this thread. Not for ENCODER_BEGIN and CONTEXT, which the recorder has to see.
+static inline void *mt_record_open(unsigned slots, struct mt_slot *instead)
+{
+    struct mt_record_place *place = mt_record_here;
+    bool room = (size_t)((char *)place->end - (char *)place->cursor) >= slots * sizeof(struct mt_slot);
+    return __builtin_expect(room && !mt_os_ticks_from_clock, 1) ? place->cursor : instead;
+}
+
+static inline uint64_t mt_record_close(void *record, unsigned slots, struct mt_slot *instead)
+{
+    if (__builtin_expect(record == instead, 0))
+        return mt_record_event(record);
+    struct mt_slot *slot = record;
+    uint64_t now = mt_os_counter();
+    mt_record_here->cursor = slot + slots;
+    __atomic_store_n(&slot->time, now, __ATOMIC_RELEASE);
+    return now;
+}
+
 #endif

@@ -23,70 +23,12 @@ static const struct {
 static struct {
     mt_lock lock;
     struct mt_class *buckets[CLASS_BUCKETS];
-    struct mt_class *last[MT_ROLES]; // most programs have one class per role
     bool warned[MT_HOOKS];
 } classes;
 
-static _Thread_local struct mt_call *calls MT_TLS;
-
-// ---- encodings ----
-static const char *skip_quoted(const char *at)
-{
-    for (at++; *at && *at != '"'; at++)
-        ;
-    return *at ? at + 1 : at;
-}
-
-static const char *skip_struct(const char *at)
-{
-    int depth = 0;
-    do {
-        depth += *at == '{' ? 1 : *at == '}' ? -1 : 0;
-    } while (*at++ && depth > 0);
-    return at[-1] ? at : at - 1;
-}
-
-// The next character that counts, or 0. Names of structs end in '=', or with the struct if it is opaque.
-static char next_part(const char **text)
-{
-    const char *at = *text;
-    for (;;) {
-        if (*at == '"') {
-            at = skip_quoted(at);
-        } else if (*at && (strchr("0123456789rnNoORVA+-", *at))) {
-            at++;
-        } else {
-            break;
-        }
-    }
-    if (at[0] == '^' && at[1] == '{') { // what a pointer leads to does not matter
-        // libdispatch's types are objects on macOS and pointers to opaque structs elsewhere.
-        bool is_object = strncmp(at, "^{dispatch_", strlen("^{dispatch_")) == 0;
-        *text = skip_struct(at + 1);
-        return is_object ? '@' : '^';
-    }
-    char part = *at;
-    if (part)
-        at++;
-    if (part == '{') {
-        while (*at && *at != '=' && *at != '}')
-            at++;
-    }
-    *text = at;
-    // BOOL is a C bool on arm64, a signed char on x86_64 and an unsigned one with GNUstep.
-    return part == 'B' || part == 'c' || part == 'C' ? 'B' : part;
-}
-
-bool mt_encoding_same(const char *one, const char *other)
-{
-    for (;;) {
-        char a = next_part(&one), b = next_part(&other);
-        if (a != b)
-            return false;
-        if (!a)
-            return true;
-    }
-}
+_Thread_local struct mt_call *mt_calls MT_TLS;
+struct mt_class *mt_class_last[MT_ROLES]; // most programs have one class per role
+bool mt_calls_wanted;
 
 // ---- classes ----
 static struct mt_class **bucket_of(Class cls)
@@ -215,7 +157,7 @@ struct mt_class *mt_swizzle(id object, enum mt_role role)
     if (!object)
         return NULL;
     Class cls = mt_objc_class_of(object);
-    struct mt_class *entry = __atomic_load_n(&classes.last[role], __ATOMIC_ACQUIRE);
+    struct mt_class *entry = __atomic_load_n(&mt_class_last[role], __ATOMIC_ACQUIRE);
     if (__builtin_expect(entry && entry->cls == cls, 1))
         return entry;
     entry = find_exact(cls);
@@ -224,7 +166,7 @@ struct mt_class *mt_swizzle(id object, enum mt_role role)
         entry = find_exact(cls);
     }
     if (entry)
-        __atomic_store_n(&classes.last[role], entry, __ATOMIC_RELEASE);
+        __atomic_store_n(&mt_class_last[role], entry, __ATOMIC_RELEASE);
     return entry;
 }
 
@@ -253,10 +195,10 @@ static const struct mt_class *nested_level(const struct mt_call *outer, id self,
 
 void mt_call_begin(struct mt_call *call, id self, enum mt_hook hook)
 {
-    struct mt_call *outer = calls;
+    struct mt_call *outer = mt_calls;
     const struct mt_class *level;
     if (__builtin_expect(!outer, 1)) {
-        level = __atomic_load_n(&classes.last[hooks[hook].role], __ATOMIC_ACQUIRE);
+        level = __atomic_load_n(&mt_class_last[hooks[hook].role], __ATOMIC_ACQUIRE);
         if (__builtin_expect(!level || level->cls != mt_objc_class_of(self) || !level->original[hook], 0))
             level = find_level(mt_objc_class_of(self), hook);
     } else {
@@ -266,35 +208,30 @@ void mt_call_begin(struct mt_call *call, id self, enum mt_hook hook)
     call->hook = hook;
     call->level = level;
     call->outer = outer;
-    call->outermost = !outer && mt_tap.active;
+    call->outermost = !outer && mt_calls_wanted;
     call->original = __atomic_load_n(&level->original[hook], __ATOMIC_ACQUIRE);
-    calls = call;
-}
-
-void mt_call_end(struct mt_call *call)
-{
-    calls = call->outer;
+    mt_calls = call;
 }
 
 struct mt_call *mt_calls_suspend(void)
 {
-    struct mt_call *suspended = calls;
-    calls = NULL;
+    struct mt_call *suspended = mt_calls;
+    mt_calls = NULL;
     return suspended;
 }
 
 void mt_calls_resume(struct mt_call *suspended)
 {
-    calls = suspended;
+    mt_calls = suspended;
 }
 
 void mt_calls_ours_begin(struct mt_call *call)
 {
-    *call = (struct mt_call){.outer = calls, .hook = MT_HOOKS};
-    calls = call;
+    *call = (struct mt_call){.outer = mt_calls, .hook = MT_HOOKS};
+    mt_calls = call;
 }
 
 void mt_calls_ours_end(struct mt_call *call)
 {
-    calls = call->outer;
+    mt_calls = call->outer;
 }

@@ -10,6 +10,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+// Thread-locals of the tap are reached without a call where the loader allows it.
+#ifdef __linux__
+#define MT_TLS __attribute__((tls_model("initial-exec")))
+#else
+#define MT_TLS
+#endif
+
 enum mt_role {
     MT_ROLE_DEVICE,
     MT_ROLE_QUEUE,
@@ -58,7 +65,31 @@ struct mt_call {
     bool outermost; // the program's own call, not one that Metal makes while it serves another
 };
 void mt_call_begin(struct mt_call *call, id self, enum mt_hook hook);
-void mt_call_end(struct mt_call *call);
+
+// The same without a call for what nearly all calls are: not nested, on the class that had the role last.
+extern _Thread_local struct mt_call *mt_calls MT_TLS;
+extern struct mt_class *mt_class_last[MT_ROLES];
+extern bool mt_calls_wanted; // false: nothing is recorded any more
+static inline void mt_call_begin_fast(struct mt_call *call, id self, enum mt_role role, enum mt_hook hook)
+{
+    const struct mt_class *level = __atomic_load_n(&mt_class_last[role], __ATOMIC_ACQUIRE);
+    if (__builtin_expect(mt_calls || !level || level->cls != mt_objc_class_fast(self), 0)) {
+        mt_call_begin(call, self, hook);
+        return;
+    }
+    call->self = self;
+    call->hook = hook;
+    call->level = level;
+    call->outer = NULL;
+    call->outermost = mt_calls_wanted;
+    call->original = level->original[hook];
+    mt_calls = call;
+}
+
+static inline void mt_call_end(struct mt_call *call)
+{
+    mt_calls = call->outer;
+}
 
 // Between these two the program's code runs inside a call of Metal's, and its calls are its own again.
 struct mt_call *mt_calls_suspend(void);

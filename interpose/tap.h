@@ -16,18 +16,10 @@
 #include <stdint.h>
 
 // ---- the process ----
-// Thread-locals of the tap are reached without a call where the loader allows it.
-#ifdef __linux__
-#define MT_TLS __attribute__((tls_model("initial-exec")))
-#else
-#define MT_TLS
-#endif
-
 struct mt_tap {
     struct mt_options options;
     char program[256]; // file name
     uint64_t run;
-    bool active;  // this process is to be tapped
     bool started; // a device was seen, recording was begun (or could not be)
     bool capture; // a capture is still wanted or runs: hooks tell capture.c
     uint64_t allocated_bytes;
@@ -52,7 +44,7 @@ struct mt_library_entry {
 };
 struct mt_function_entry {
     struct mt_object o;
-    uint64_t made; // ticks when it was defined
+    uint64_t made;            // ticks when it was defined
     uint32_t name, constants; // strings
 };
 struct mt_pipeline_entry {
@@ -75,7 +67,7 @@ struct mt_cb_entry {
     struct mt_object o;
     uint32_t queue, flags;
     struct mt_class *cls;
-    bool committed;
+    bool committed, finished;
     uint32_t handlers; // of ours that have not run yet; the entry is in use until it is 0
     uint64_t scheduled;
     struct mt_objc_fixed_block on_scheduled, on_completed;
@@ -93,7 +85,7 @@ struct mt_encoder_entry {
     struct mt_class *cls;
     uint32_t command_buffer;
     uint32_t threadgroup_bytes[31]; // by index
-    uint8_t kind;
+    bool has_threadgroup_bytes;
 };
 
 // ---- getting in (entry.c) ----
@@ -121,6 +113,13 @@ struct mt_cb_entry *mt_know_command_buffer(id commands, struct mt_queue_entry *q
 struct mt_encoder_entry *mt_know_encoder(id encoder, struct mt_cb_entry *commands, uint8_t kind, uint8_t form,
                                          uint8_t dispatch_type);
 void mt_encoder_ended(struct mt_encoder_entry *encoder);
+// The entry of an encoder that the program received, or NULL. Most often it is this thread's context.
+static inline struct mt_encoder_entry *mt_encoder_of(id encoder)
+{
+    struct mt_encoder_entry *context = __atomic_load_n(&mt_record_here->context, __ATOMIC_RELAXED);
+    return __builtin_expect(context->o.object == encoder, 1) ? context
+                                                             : mt_objects_find(MT_KIND_ENCODER, encoder);
+}
 struct mt_pipeline_entry *mt_know_pipeline_late(id pipeline);
 void mt_know_memory(id object, enum mt_role role, enum mt_memory_kind kind);
 // The readable form of a set of function constants; string id, 0 for none.

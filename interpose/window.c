@@ -113,6 +113,12 @@ void mt_window_started(struct mt_window_state *state, bool is_running)
     state->last_before = state->highest;
 }
 
+// Nothing is missing: the capture is as good as stopped.
+static bool is_complete(const struct mt_window_state *state)
+{
+    return has_passed(state) && !state->creating[MT_WINDOW_INSIDE] && !state->unfinished;
+}
+
 bool mt_window_stop_due(const struct mt_window_state *state)
 {
     if (state->phase != MT_WINDOW_RUNNING)
@@ -124,9 +130,7 @@ bool mt_window_stop_due(const struct mt_window_state *state)
         return false;
     if (state->ending)
         return state->pending == 0;
-    if (!has_passed(state) || state->creating[MT_WINDOW_INSIDE])
-        return false;
-    return state->unfinished == 0 || state->extra >= MT_WINDOW_MAX_EXTRA;
+    return is_complete(state) || state->extra >= MT_WINDOW_MAX_EXTRA;
 }
 
 void mt_window_stops(struct mt_window_state *state)
@@ -205,7 +209,7 @@ enum mt_window_commit mt_window_commit_begins(struct mt_window_state *state, uin
         return commit_wanted(state, buffer);
     if (id <= state->last_before)
         return MT_WINDOW_PASS;
-    if (state->phase == MT_WINDOW_STOPPING)
+    if (state->phase == MT_WINDOW_STOPPING || is_complete(state))
         return MT_WINDOW_HOLD;
     // The thread that is held could be the one that has to commit what the capture waits for.
     if (state->leaky || !has_passed(state) || has_uncommitted(state, thread))

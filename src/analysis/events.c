@@ -175,7 +175,7 @@ static void add_gpu_time(struct mt_analysis *analysis, const struct mt_command_b
 static void add_cpu_times(struct mt_analysis *analysis, const struct mt_command_buffer *it,
                           struct mt_label *label)
 {
-    if (it->encoders)
+    if (it->encode_ns) // 0: none of its encoders ended
         add_sample(analysis, &analysis->encode, it->encode_ns);
     label->encode_ns += it->encode_ns;
     label->waits += it->waits;

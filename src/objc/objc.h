@@ -40,6 +40,14 @@ SEL mt_objc_selector(const char *name);
 Class mt_objc_class(const char *name); // NULL when there is no such class
 Class mt_objc_class_of(id object);     // the object's own class, wrappers included
 const char *mt_objc_class_name(id object);
+static inline Class mt_objc_class_fast(id object) // the same, for an object that is not nil
+{
+#ifdef __APPLE__
+    return mt_objc_class_of(object);
+#else
+    return *(Class *)object; // libobjc's layout
+#endif
+}
 // What to call, after a cast to the exact type of the method, to send `selector` to `receiver` (not nil).
 // The second form is for methods that return a struct of more than 16 bytes.
 mt_objc_imp mt_objc_lookup(id receiver, SEL selector);

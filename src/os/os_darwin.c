@@ -472,7 +472,7 @@ static int create_masked(pthread_t *thread, struct start *start)
 
 int mt_os_thread_start(mt_os_thread *thread, const char *name, void (*run)(void *), void *argument)
 {
-    void *memory;
+    void *memory = NULL;
     pthread_t handle;
     open_places();
     int error = mt_os_map_memory(sizeof(struct start), &memory);

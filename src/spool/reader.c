@@ -260,8 +260,10 @@ static int scan_once(struct mt_spool *spool)
     if (spool->count)
         qsort(spool->table, spool->count, sizeof *spool->table, by_stream_and_number);
     check_numbers(spool);
-    if (spool->header.segments > places)
-        spool->damage.missing_segments += spool->header.segments - places;
+    // Those that the file ended before may have left holes in the numbers as well.
+    uint64_t behind = spool->header.segments > places ? spool->header.segments - places : 0;
+    if (behind > spool->damage.missing_segments)
+        spool->damage.missing_segments = behind;
     return 0;
 }
 

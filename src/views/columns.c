@@ -110,8 +110,7 @@ void mt_cell_text(struct mt_out *out, const char *text, unsigned width)
 void mt_cell_right(struct mt_out *out, const char *text, unsigned width)
 {
     size_t length = strlen(text);
-    if (length < width)
-        spaces(out, width - (unsigned)length);
+    spaces(out, length < width ? width - (unsigned)length : 1);
     mt_out_string(out, text);
 }
 

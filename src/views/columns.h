@@ -11,6 +11,7 @@ enum { MT_CELL_BYTES = 24 };
 
 // Left-aligned in exactly `width` columns, cut with "..." if it is longer. NULL counts as empty.
 void mt_cell_text(struct mt_out *out, const char *text, unsigned width);
+// Right-aligned, ASCII only, never cut; at least one blank stands before it.
 void mt_cell_right(struct mt_out *out, const char *text, unsigned width);
 // The whole text, made harmless.
 void mt_cell_plain(struct mt_out *out, const char *text);

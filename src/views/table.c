@@ -11,7 +11,15 @@
 #include <errno.h>
 #include <stdio.h>
 
-enum { USUAL_WIDTH = 110, LEAST_WIDTH = 60, MOST_ROWS = 15, MOST_LINES = 10 };
+enum {
+    WIDE = 100,
+    USUAL_WIDTH = 110,
+    LEAST_WIDTH = 60,
+    MOST_ROWS = 15,
+    MOST_LINES = 10,
+    MOST_ERROR_BYTES = 400,
+    MOST_NAME_BYTES = 60
+};
 
 struct table {
     struct mt_out *out;
@@ -158,17 +166,22 @@ static void show_times(struct table *table)
 
 static void show_counts(struct table *table)
 {
-    static const char *const notable[] = {"failed", "in_flight", "uncommitted", "discarded", "captured"};
+    static const struct {
+        const char *key, *text;
+    } notable[] = {{"failed", " failed"},
+                   {"in_flight", " in flight"},
+                   {"uncommitted", " never committed"},
+                   {"discarded", " discarded"},
+                   {"captured", " captured"}};
     line_name(table, "command buffers");
     put_count(table, "", mt_load_number(table->counts, "command_buffers"));
     const char *before = " (";
     for (size_t i = 0; i < sizeof(notable) / sizeof(notable[0]); i++) {
-        double count = mt_load_number(table->counts, notable[i]);
+        double count = mt_load_number(table->counts, notable[i].key);
         if (count <= 0)
             continue;
         put_count(table, before, count);
-        put(table, " ");
-        put(table, notable[i]);
+        put(table, notable[i].text);
         before = ", ";
     }
     put(table, *before == ',' ? ")" : "");
@@ -212,8 +225,10 @@ static void show_titles(struct table *table, const char *title, unsigned first, 
     if (table->color)
         put(table, "\x1b[1m");
     mt_cell_text(table->out, title, first);
-    for (size_t i = 0; i < count; i++)
-        mt_cell_right(table->out, columns[i].title, columns[i].width);
+    for (size_t i = 0; i < count; i++) {
+        if (columns[i].width)
+            mt_cell_right(table->out, columns[i].title, columns[i].width);
+    }
     put(table, table->color ? "\x1b[0m\n" : "\n");
 }
 
@@ -269,7 +284,8 @@ static void show_kernel(struct table *table, const cJSON *kernel, unsigned first
     shape_cell(largest, sizeof(largest), mt_load_get(kernel, "largest"));
     bool one = !strcmp(smallest, largest);
     (void)snprintf(grid, sizeof(grid), "%s%s%s", smallest, one ? "" : "..", one ? "" : largest);
-    mt_cell_right(table->out, grid[0] ? grid : "-", columns[2].width);
+    if (columns[2].width)
+        mt_cell_right(table->out, grid[0] ? grid : "-", columns[2].width);
     mt_cell_duration(cell, mt_load_number(time, "total_ns"));
     mt_cell_right(table->out, cell, columns[3].width);
     mt_cell_duration(cell, mt_load_number(time, "mean_per_dispatch_ns"));
@@ -281,8 +297,10 @@ static void show_kernel(struct table *table, const cJSON *kernel, unsigned first
 
 static void show_kernels(struct table *table)
 {
-    static const struct column columns[] = {{"dispatches", 12}, {"share", 8}, {"threads", 26},
-                                            {"GPU exact", 11},  {"mean", 10}, {"of", 9}};
+    // On a narrow terminal names matter more than grids.
+    const bool wide = table->width >= WIDE;
+    const struct column columns[] = {{"dispatches", 12}, {"share", 8}, {wide ? "threads" : "", wide ? 26 : 0},
+                                     {"GPU exact", 11},  {"mean", 10}, {"of", 9}};
     const cJSON *kernel, *kernels = mt_load_get(table->report, "kernels");
     unsigned first = first_width(table, columns, sizeof(columns) / sizeof(columns[0]));
     int shown = 0;
@@ -297,37 +315,56 @@ static void show_kernels(struct table *table)
     show_rest(table, MOST_ROWS, shown, " kernels\n");
 }
 
+static void show_label(struct table *table, const cJSON *label, unsigned first, const struct column *columns,
+                       size_t count)
+{
+    static const char *const keys[] = {"", "total_ns", "mean_ns", "min_ns", "p50_ns", "p95_ns", "max_ns"};
+    char cell[MT_CELL_BYTES];
+    bool others = cJSON_IsTrue(mt_load_get(label, "others"));
+    const char *name = mt_load_string(label, "label");
+    mt_cell_text(table->out, others ? "(further labels)" : name ? name : "(no label)", first);
+    mt_cell_count(cell, mt_load_number(label, "command_buffers"));
+    mt_cell_right(table->out, cell, columns[0].width);
+    for (size_t i = 1; i < count; i++) {
+        mt_cell_duration(cell, mt_load_number(mt_load_get(label, "gpu"), keys[i]));
+        if (columns[i].width)
+            mt_cell_right(table->out, cell, columns[i].width);
+    }
+    put(table, "\n");
+}
+
 static void show_labels(struct table *table)
 {
-    static const struct column columns[] = {{"count", 9}, {"GPU total", 11}, {"mean", 10}, {"min", 10},
-                                            {"p50", 10},  {"p95", 10},       {"max", 10}};
-    static const char *const keys[] = {"", "total_ns", "mean_ns", "min_ns", "p50_ns", "p95_ns", "max_ns"};
+    const bool wide = table->width >= WIDE;
+    const struct column columns[] = {{"count", 9}, {"GPU total", 11}, {"mean", 10}, {"min", wide ? 10 : 0},
+                                     {"p50", 10},  {"p95", 10},       {"max", 10}};
+    const size_t count = sizeof(columns) / sizeof(columns[0]);
     const cJSON *label, *labels = mt_load_get(table->report, "labels");
-    unsigned first = first_width(table, columns, sizeof(columns) / sizeof(columns[0]));
+    unsigned first = first_width(table, columns, count);
     int shown = 0;
     if (cJSON_GetArraySize(labels) == 0)
         return;
-    show_titles(table, "command buffers by label", first, columns, sizeof(columns) / sizeof(columns[0]));
+    show_titles(table, wide ? "command buffers by label" : "label", first, columns, count);
     cJSON_ArrayForEach(label, labels)
     {
-        char cell[MT_CELL_BYTES];
-        if (shown++ >= MOST_ROWS)
-            continue;
-        bool others = cJSON_IsTrue(mt_load_get(label, "others"));
-        const char *name = mt_load_string(label, "label");
-        mt_cell_text(table->out, others ? "(further labels)" : name ? name : "(no label)", first);
-        mt_cell_count(cell, mt_load_number(label, "command_buffers"));
-        mt_cell_right(table->out, cell, columns[0].width);
-        for (size_t i = 1; i < sizeof(columns) / sizeof(columns[0]); i++) {
-            mt_cell_duration(cell, mt_load_number(mt_load_get(label, "gpu"), keys[i]));
-            mt_cell_right(table->out, cell, columns[i].width);
-        }
-        put(table, "\n");
+        if (shown++ < MOST_ROWS)
+            show_label(table, label, first, columns, count);
     }
     show_rest(table, MOST_ROWS, shown, " labels\n");
 }
 
 // ---- what went wrong ----
+static void show_name(struct table *table, const char *name)
+{
+    if (!name)
+        return;
+    put(table, " ");
+    if (strlen(name) > MOST_NAME_BYTES)
+        mt_cell_text(table->out, name, MOST_NAME_BYTES);
+    else
+        mt_cell_plain(table->out, name);
+}
+
 static void show_errors(struct table *table)
 {
     const cJSON *error, *errors = mt_load_get(table->report, "errors");
@@ -347,13 +384,16 @@ static void show_errors(struct table *table)
         put(table, "  ");
         mt_cell_plain(table->out, mt_load_string(error, "object"));
         put_count(table, " ", mt_load_number(error, "id"));
-        put(table, " ");
-        mt_cell_plain(table->out, mt_load_string(error, "name"));
+        show_name(table, mt_load_string(error, "name"));
         put(table, ": ");
         const char *text = mt_load_string(error, "text");
-        mt_cell_text(table->out, text, text && strlen(text) < 400 ? (unsigned)strlen(text) : 400);
+        if (text && strlen(text) > MOST_ERROR_BYTES)
+            mt_cell_text(table->out, text, MOST_ERROR_BYTES);
+        else
+            mt_cell_plain(table->out, text);
         put(table, "\n");
     }
+    show_rest(table, MOST_LINES, (int)count, " errors\n");
 }
 
 static void show_lost(struct table *table)
@@ -427,7 +467,7 @@ static void show_warnings(struct table *table)
     show_rest(table, MOST_LINES, shown, " warnings\n");
 }
 
-static void show(struct table *table)
+static void show(struct table *table, const char *path)
 {
     show_process(table);
     show_wall(table);
@@ -441,6 +481,9 @@ static void show(struct table *table)
     show_captures(table);
     show_lost(table);
     show_warnings(table);
+    put(table, "read from ");
+    mt_cell_plain(table->out, path);
+    put(table, "\n");
 }
 
 // A file that was shown as far as it goes is an error all the same.
@@ -476,7 +519,7 @@ int mt_report_table(const char *path, int fd, int width, bool color, char *error
                                                              : (unsigned)width,
                               .color = color};
         table.counts = mt_load_get(table.summary, "counts");
-        show(&table);
+        show(&table, path);
         result = mt_out_flush(&out);
     }
     if (result)

@@ -275,3 +275,24 @@ kernel void chain(device float *q [[buffer(0)]], device float *k [[buffer(1)]], 
     total.store(tensor(rows, extents<int, 16>()));
     below.store(tensor(columns, extents<int, 32>()));
 }
+
+kernel void views(device float *data [[buffer(0)]], device int *out [[buffer(1)]])
+{
+    tensor<device float, dextents<int, 3>, tensor_inline> whole(data, dextents<int, 3>{4, 5, 6});
+    auto part = whole.slice(1, 2, 3);
+    auto fixed = whole.slice<2, dynamic_extent, 1>(0, 1, 1);
+    extents<int, dynamic_extent, 4, dynamic_extent> some(3, 2);
+    auto other = tensor(data, extents<int, 8, 3>(), array<int, 2>{3, 24});
+    for (int i = 0; i < 3; i++) {
+        out[i] = whole.get_extent(i);
+        out[3 + i] = whole.get_stride(i);
+        out[7 + i] = part.get_extent(i);
+    }
+    out[6] = part[array<int, 3>{2, 0, -1}] + part.get(0, 0, 0) - 40;
+    out[10] = fixed.get_extent(1);
+    out[11] = fixed.get_extent(0);
+    out[12] = fixed.get(0, 0, 0);
+    out[13] = some.extent(0);
+    out[14] = some.rank_dynamic();
+    out[15] = other.get(0, 1);
+}

@@ -5,12 +5,13 @@
 #import <Foundation/Foundation.h>
 #import <Metal/Metal.h>
 
-#include <Block.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { MAX_BUFFERS = 1024, PIECE_BYTES = 4096, THREADS = 4 };
 
@@ -145,12 +146,13 @@ static void reversed(void)
 static void dropped(void)
 {
     for (int i = 0; i < 5; i++) {
-        id<MTLCommandBuffer> commands = filled(0, text("dropped %d", i, 0));
-        if (i == 1) {
-            made.will_run[i] = false;
-            [commands release];
-        } else {
-            finish(commands);
+        @autoreleasepool {
+            id<MTLCommandBuffer> commands = filled(0, text("dropped %d", i, 0));
+            made.will_run[i] = i != 1;
+            if (i != 1)
+                finish(commands);
+            else
+                [commands release];
         }
     }
 }
@@ -181,6 +183,22 @@ static void own(void)
     [manager stopCapture];
     finish(filled(0, @"own 2"));
     finish(filled(0, @"own 3"));
+}
+
+// A child without a program of its own comes and goes while the second buffer is open.
+static void forked(void)
+{
+    finish(filled(0, @"forked 0"));
+    id<MTLCommandBuffer> commands = filled(0, @"forked 1");
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0)
+        exit(0);
+    int status = -1;
+    waitpid(child, &status, 0);
+    printf("child %d\n", status);
+    finish(commands);
+    finish(filled(0, @"forked 2"));
 }
 
 // ---- on the GPU's side ----
@@ -357,7 +375,7 @@ static const struct {
     {"steps", steps},       {"early", early},         {"queues", two_queues}, {"reversed", reversed},
     {"dropped", dropped},   {"kept", kept},           {"own", own},           {"event", gpu_event},
     {"enqueued", enqueued}, {"completed", completed}, {"chain", chain},       {"alone", alone},
-    {"parallel", parallel}, {"racing", racing},
+    {"parallel", parallel}, {"racing", racing},       {"forked", forked},
 };
 
 int main(int argc, char **argv)

@@ -28,6 +28,7 @@ static struct oracle *oracle;
 static struct {
     pthread_t threads[MOST_THREADS];
     uint32_t over; // the threads shall end
+    bool slowly;
 } running;
 
 static uint32_t mix(uint32_t thread, uint64_t number)
@@ -160,6 +161,13 @@ static bool record_one(uint32_t thread, uint64_t number)
     return mt_record_event(&record) != 0;
 }
 
+static void sleep_ms(unsigned ms)
+{
+    struct timespec time = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000};
+    while (nanosleep(&time, &time) && errno == EINTR)
+        continue;
+}
+
 static void *record_on(void *argument)
 {
     uint32_t thread = (uint32_t)(uintptr_t)argument;
@@ -171,6 +179,8 @@ static void *record_on(void *argument)
             __atomic_store_n(&oracle->refused[thread], oracle->refused[thread] + 1, __ATOMIC_RELEASE);
         if (number % 4096 == 0)
             mt_record_anchor();
+        if (running.slowly && number % 64 == 0)
+            sleep_ms(1);
         if (__atomic_load_n(&running.over, __ATOMIC_ACQUIRE) || mt_record_path() == NULL)
             return NULL;
     }
@@ -192,13 +202,6 @@ static bool map_oracle(const char *path)
     return oracle != MAP_FAILED;
 }
 
-static void sleep_ms(unsigned ms)
-{
-    struct timespec time = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000};
-    while (nanosleep(&time, &time) && errno == EINTR)
-        continue;
-}
-
 static bool all_refused(void)
 {
     for (uint32_t thread = 0; thread < oracle->threads; thread++) {
@@ -216,7 +219,7 @@ static int end_as(const char *how)
     __atomic_store_n(&running.over, full, __ATOMIC_RELEASE);
     for (uint32_t i = 0; full && i < oracle->threads; i++)
         pthread_join(running.threads[i], NULL);
-    if (!strcmp(how, "forever"))
+    if (!strcmp(how, "forever") || running.slowly)
         sleep_ms(60000);
     if (!strcmp(how, "segv"))
         raise(SIGSEGV);
@@ -247,6 +250,7 @@ static int run(int count, char **arguments)
         printf("start: %s\n", strerrorname_np(-rc));
         return 0;
     }
+    running.slowly = !strcmp(arguments[3], "slowly");
     for (uintptr_t i = 0; i < threads; i++) {
         if (pthread_create(&running.threads[i], NULL, record_on, (void *)i))
             return 2;

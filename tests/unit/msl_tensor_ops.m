@@ -38,7 +38,8 @@ static void fill(numbers *n, const type *t, int count)
     n->type = t;
     n->count = count;
     for (int i = 0; i < count; i++) {
-        int x = (int)(ref_bits() % 7) - (t->is_signed ? 3 : 0);
+        int range = t->format ? 3 : 100,
+            x = (int)(ref_bits() % (unsigned)(2 * range + 1)) - (t->is_signed ? range : 0);
         uint32_t bits = t->format ? ref_encode(t->format, x) : (uint32_t)x;
         n->value[i] = x;
         memcpy(n->bytes + i * t->size, &bits, (size_t)t->size);
@@ -249,6 +250,20 @@ static void chain(void)
     compare(&columns, lowest, "smallest of columns");
 }
 
+// Extents, strides and elements of views.
+static void views(void)
+{
+    float data[120];
+    int32_t out[16] = {0};
+    static const int32_t right[16] = {4, 5, 6, 1, 4, 20, 80, 3, 3, 3, 4, 2, 24, 3, 2, 24};
+    for (int i = 0; i < 120; i++)
+        data[i] = (float)i;
+    RUN(.kernel = "views", .threads = {1}, .args = {BUF(data), BUF(out)});
+    for (int i = 0; i < 16; i++)
+        if (!CHECK(out[i] == right[i]))
+            printf("    at %d: %d\n", i, (int)out[i]);
+}
+
 // What Metal refuses has to be refused here too, with the reason.
 static void refused(void)
 {
@@ -273,6 +288,8 @@ static void refused(void)
 
 int main(void)
 {
+    // A read outside of a tensor's extents gives the same results, but leaves the buffer.
+    setenv("SOFTMETAL_VALIDATE", "1", 1);
     msl_load("tensor_ops.metal");
     all_fragments();
     odd_sizes();
@@ -290,6 +307,7 @@ int main(void)
     memory((memory_case){"memory_alone", &FLOAT, &FLOAT, true, 1, 32, 48}, (sizes){37, 55, 19});
     alone();
     chain();
+    views();
     refused();
     return msl_end();
 }

@@ -247,4 +247,18 @@ static inline void maker_write(const struct spool_maker *maker, const char *path
     write_file(path, maker->bytes, maker->size);
 }
 
+// A file without a name that holds these bytes, for mt_spool_open_fd.
+static inline int nameless_file(const void *bytes, size_t size)
+{
+    char path[512];
+    const char *folder = getenv("TMPDIR");
+    snprintf(path, sizeof path, "%s/spool-XXXXXX", folder ? folder : "/tmp");
+    int fd = mkstemp(path);
+    if (fd < 0 || unlink(path) || write_bytes(fd, bytes, size)) {
+        perror(path);
+        abort();
+    }
+    return fd;
+}
+
 #endif

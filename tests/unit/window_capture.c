@@ -156,11 +156,19 @@ static void test_forced(void)
     CHECK(!mt_window_stop_due(&state)); // a commit is under way
     mt_window_commit_ends(&state);
     CHECK(mt_window_stop_due(&state));
-    CHECK_EQ(commit(3, 2), MT_WINDOW_TRACKED); // once is enough
+    CHECK_EQ(commit(3, 2), MT_WINDOW_HOLD); // until it is stopped, any moment now
     mt_window_stops(&state);
     CHECK_EQ(mt_window_commit_begins(&state, 4, 2), MT_WINDOW_HOLD); // a short while
     CHECK_EQ(mt_window_commit_forced(&state), MT_WINDOW_PASS);
     mt_window_stopped(&state);
+    CHECK_EQ(mt_window_result(&state).extra, 1);
+    begin(MT_WINDOW_CB, 0, 1);
+    create(1, 1);
+    create(2, 2);
+    create(3, 2);
+    CHECK_EQ(mt_window_commit_begins(&state, 2, 2), MT_WINDOW_HOLD);
+    CHECK_EQ(mt_window_commit_forced(&state), MT_WINDOW_TRACKED);
+    CHECK_EQ(commit(3, 2), MT_WINDOW_TRACKED); // holding did not help: once is enough
     CHECK_EQ(mt_window_result(&state).extra, 2);
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // `metaltap run`: reads the flags, makes the program's environment, checks what can go wrong before it
 // starts, runs it and hands over to finish.c. One thread. Standard output and input belong to the program.
-#define _GNU_SOURCE
 #include "cli.h"
 #include "environment.h"
 #include "finish.h"
@@ -24,6 +23,8 @@
 
 enum { FLAGS_MAX = 32, FIRST_PROGRESS_MS = 2000, PROGRESS_MS = 1000, DONE = -1 };
 static const char default_out[] = "metaltap-%n-%p.json";
+
+extern char **environ;
 
 struct run {
     struct mt_options options;

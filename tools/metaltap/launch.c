@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Starts the child, passes signals on to it and waits. What arrives while the child runs is handled in signal
 // handlers, which do nothing but kill(); after its end every signal has its old meaning again.
-#define _GNU_SOURCE
 #include "launch.h"
 
 #include <errno.h>

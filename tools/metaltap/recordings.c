@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Finds spools by their headers. Looks at the beginning of regular files only and never changes one; what is
 // in a header is not trusted beyond being shown.
-#define _GNU_SOURCE
 #include "recordings.h"
 
 #include "model/model.h"

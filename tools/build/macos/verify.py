@@ -20,8 +20,11 @@ LIBRARIES = {
 }
 # May be looked for in whatever the process has: a function of another framework, and, in this check only, cJSON.
 FLAT = re.compile(r"_CGDirectDisplayCopyCurrentMetalDevice$|_cJSON_\w+$")
-# The tap never ends the program, never writes to its stdout, never runs another one, and has no C++.
-FORBIDDEN = re.compile(r"_(abort|exit|_exit|quick_exit|__assert_rtn|printf|puts|putchar|__stdoutp|system|popen)$|__Z|___cxa_")
+# The tap never ends the program, never writes to its stdout, never runs another one, and has no C++. `environ` of a
+# library is not that of every program: _NSGetEnviron knows.
+FORBIDDEN = re.compile(
+    r"_(abort|exit|_exit|quick_exit|__assert_rtn|printf|puts|putchar|__stdoutp|system|popen|environ)$|__Z|___cxa_"
+)
 EXPORTED = re.compile(r"_metaltap_\w+$")
 POINTER_BYTES = 8
 
