@@ -74,7 +74,7 @@ static void record_create(struct mt_cb_entry *entry)
 
 struct mt_cb_entry *mt_know_command_buffer(id commands, struct mt_queue_entry *queue, uint32_t flags)
 {
-    struct mt_class *cls = mt_swizzle(commands, MT_ROLE_COMMAND_BUFFER);
+    struct mt_class *cls = mt_swizzle_fast(commands, MT_ROLE_COMMAND_BUFFER);
     bool taken_over;
     struct mt_cb_entry *entry = mt_objects_add(MT_KIND_COMMAND_BUFFER, commands, &taken_over);
     if (entry && taken_over)
@@ -124,8 +124,8 @@ static struct mt_cb_entry *entry_of(const struct mt_call *call)
 struct answers {
     Class cls;
     NSUInteger (*status)(id, SEL);
-    double (*times[4])(id, SEL);
-    SEL status_selector, selectors[4];
+    double (*times[2])(id, SEL);
+    SEL status_selector, selectors[2];
 };
 
 static bool find_answer(Class cls, const char *name, SEL *selector, mt_objc_imp *imp)
@@ -141,7 +141,7 @@ static bool find_answer(Class cls, const char *name, SEL *selector, mt_objc_imp 
 static const struct answers *answers_of(Class cls)
 {
     static struct answers *newest;
-    static const char *const names[4] = {"GPUStartTime", "GPUEndTime", "kernelStartTime", "kernelEndTime"};
+    static const char *const names[2] = {"GPUStartTime", "GPUEndTime"};
     struct answers *known = __atomic_load_n(&newest, __ATOMIC_ACQUIRE);
     if (__builtin_expect(known && known->cls == cls, 1))
         return known;
@@ -153,7 +153,7 @@ static const struct answers *answers_of(Class cls)
     if (!find_answer(cls, "status", &known->status_selector, &imp))
         return NULL;
     known->status = (NSUInteger(*)(id, SEL))imp;
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 2; i++) {
         if (find_answer(cls, names[i], &known->selectors[i], &imp))
             known->times[i] = (double (*)(id, SEL))imp;
     }
@@ -164,7 +164,7 @@ static const struct answers *answers_of(Class cls)
 static uint64_t answered_ns(const struct answers *answers, int which, id commands)
 {
     double seconds = answers->times[which] ? answers->times[which](commands, answers->selectors[which]) : 0;
-    return seconds > 0 ? (uint64_t)(seconds * 1e9 + 0.5) : 0;
+    return (uint64_t)(int64_t)(seconds * 1e9 + 0.5);
 }
 
 static void handler_ran(struct mt_cb_entry *entry)
@@ -185,9 +185,8 @@ static void record_done(const struct mt_cb_entry *entry, id commands)
 {
     const struct answers *answers = answers_of(mt_objc_class_fast(commands));
     NSUInteger status = answers ? answers->status(commands, answers->status_selector) : MTL_STATUS_COMPLETED;
-    uint64_t times[4] = {0};
-    for (int i = 0; answers && i < 4; i++)
-        times[i] = answered_ns(answers, i, commands);
+    uint64_t start = answers ? answered_ns(answers, 0, commands) : 0;
+    uint64_t end = answers ? answered_ns(answers, 1, commands) : 0;
     uint32_t error = 0;
     if (__builtin_expect(status == MTL_STATUS_ERROR, 0))
         error = mt_error_text_of(mtl_commandBuffer_error(commands));
@@ -196,10 +195,8 @@ static void record_done(const struct mt_cb_entry *entry, id commands)
     record->word = MT_REC_WORD(MT_REC_CB_DONE, status);
     record->command_buffer = entry->o.id;
     record->scheduled = __atomic_load_n(&entry->scheduled, __ATOMIC_RELAXED);
-    record->gpu_start_ns = times[0];
-    record->gpu_end_ns = times[1];
-    record->kernel_start_ns = times[2];
-    record->kernel_end_ns = times[3];
+    record->gpu_start_ns = start;
+    record->gpu_end_ns = end;
     record->error = error;
     record->flags = entry->flags;
     mt_record_close(record, 2, instead);

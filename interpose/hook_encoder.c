@@ -10,7 +10,7 @@
 struct mt_encoder_entry *mt_know_encoder(id encoder, struct mt_cb_entry *commands, uint8_t kind, uint8_t form,
                                          uint8_t dispatch_type)
 {
-    struct mt_class *cls = mt_swizzle(encoder, kind == MT_ENCODER_BLIT ? MT_ROLE_BLIT : MT_ROLE_COMPUTE);
+    struct mt_class *cls = mt_swizzle_fast(encoder, kind == MT_ENCODER_BLIT ? MT_ROLE_BLIT : MT_ROLE_COMPUTE);
     struct mt_encoder_entry *entry = mt_objects_add(MT_KIND_ENCODER, encoder, NULL);
     if (!entry || !cls)
         return NULL;

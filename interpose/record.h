@@ -10,6 +10,7 @@
 #include "spool/format.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 struct mt_record_setup {
     const char *path;    // of the spool; must not exist
@@ -82,7 +83,10 @@ static inline void *mt_record_open(unsigned slots, struct mt_slot *instead)
 {
     struct mt_record_place *place = mt_record_here;
     bool room = (size_t)((char *)place->end - (char *)place->cursor) >= slots * sizeof(struct mt_slot);
-    return __builtin_expect(room && !mt_os_ticks_from_clock, 1) ? place->cursor : instead;
+    if (__builtin_expect(room && !mt_os_ticks_from_clock, 1))
+        return place->cursor;
+    memset(instead, 0, slots * sizeof *instead);
+    return instead;
 }
 
 static inline uint64_t mt_record_close(void *record, unsigned slots, struct mt_slot *instead)

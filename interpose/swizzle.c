@@ -224,14 +224,3 @@ void mt_calls_resume(struct mt_call *suspended)
 {
     mt_calls = suspended;
 }
-
-void mt_calls_ours_begin(struct mt_call *call)
-{
-    *call = (struct mt_call){.outer = mt_calls, .hook = MT_HOOKS};
-    mt_calls = call;
-}
-
-void mt_calls_ours_end(struct mt_call *call)
-{
-    mt_calls = call->outer;
-}

@@ -91,12 +91,29 @@ static inline void mt_call_end(struct mt_call *call)
     mt_calls = call->outer;
 }
 
+// Hooks the class of an object that is not nil, at nearly no cost if it is the usual one.
+static inline struct mt_class *mt_swizzle_fast(id object, enum mt_role role)
+{
+    struct mt_class *entry = __atomic_load_n(&mt_class_last[role], __ATOMIC_ACQUIRE);
+    return __builtin_expect(entry && entry->cls == mt_objc_class_fast(object), 1) ? entry
+                                                                                  : mt_swizzle(object, role);
+}
+
 // Between these two the program's code runs inside a call of Metal's, and its calls are its own again.
 struct mt_call *mt_calls_suspend(void);
 void mt_calls_resume(struct mt_call *suspended);
 // Between these two whatever is sent to Metal is the tap's, and is not recorded.
-void mt_calls_ours_begin(struct mt_call *call);
-void mt_calls_ours_end(struct mt_call *call);
+static inline void mt_calls_ours_begin(struct mt_call *call)
+{
+    call->self = NULL;
+    call->hook = MT_HOOKS;
+    call->outer = mt_calls;
+    mt_calls = call;
+}
+static inline void mt_calls_ours_end(struct mt_call *call)
+{
+    mt_calls = call->outer;
+}
 
 // True if two method encodings mean the same: offsets, names of structs and classes, and the ways a BOOL is
 // written do not count.

@@ -10,9 +10,9 @@ assert_file run.mtap
 
 # the same summary from both, and the same JSON as the library wrote
 run_ok "$metaltap" report run.mtap
-cp out from_spool
+sed 's/run\.mtap/FILE/' out >from_spool
 run_ok "$metaltap" report run.json
-cmp from_spool out || fail 'the summaries of recording and report differ'
+sed 's/run\.json/FILE/' out | cmp from_spool || fail 'the summaries of recording and report differ'
 for kernel in vector_add matrix_product softmax; do
     assert_has out "$kernel"
 done

@@ -60,6 +60,8 @@ until "$metaltap" report --json live.json --detail summary killed.mtap 2>live_er
     kill -0 "$pid" || { show_files err live_err; fail 'the program has ended'; }
     sleep 0.1
 done
+# held, so that the rest does not depend on how long it would have run
+kill -STOP "$pid"
 assert_eq 'state while it runs' running "$(field live.json 'r["process"]["state"]')"
 run_ok "$metaltap" report killed.mtap
 assert_has out stir

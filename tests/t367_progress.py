@@ -3,6 +3,7 @@
 # timeout: 600
 """Runs a Metal program under a terminal, reads what metaltap shows there, and ends the program."""
 
+import json
 import os
 import pathlib
 import pty
@@ -10,6 +11,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 
 BUILD = pathlib.Path(os.environ["BUILD"])
 METALTAP = str(BUILD / "bin/metaltap")
@@ -17,32 +19,46 @@ STRESS = str(BUILD / "tests/targets/stress")
 LINE = re.compile(rb"\r\x1b\[Kmetaltap: (\d+):(\d\d), (\d+) command buffers, (\d+) dispatches, ([\d.]+) MB recorded")
 
 
+def recorded_dispatches():
+    report = subprocess.run([METALTAP, "report", "--json", "-", "--detail", "summary", "run.mtap"], capture_output=True,
+                            check=False).stdout
+    return json.loads(report)["summary"]["counts"]["dispatches"] if report else 0
+
+
+def read_until(master, seen, condition):
+    """What the terminal shows, up to the condition or the end of it."""
+    while not condition(seen):
+        try:
+            seen += os.read(master, 65536)
+        except OSError:  # the other side is closed
+            break
+    return seen
+
+
 def main():
     if not (BUILD / "lib/libmetaltap.so").exists():
         print("skip: build/lib/libmetaltap.so is not built")
         sys.exit(77)
+    os.mkfifo("number")
     master, slave = pty.openpty()
     with open("out", "wb") as out:
-        process = subprocess.Popen([METALTAP, "run", "--out", "run.json", "--", STRESS, "144000"], stdin=slave,
-                                   stdout=out, stderr=slave, start_new_session=True)
+        process = subprocess.Popen([METALTAP, "run", "--out", "run.json", "--", "sh", "-c",
+                                    f"echo $$ >number; exec '{STRESS}' 144000"], stdin=slave, stdout=out, stderr=slave,
+                                   start_new_session=True)
     os.close(slave)
-    seen = b""
-    signalled = False
-    while True:
-        try:
-            bytes_read = os.read(master, 65536)
-        except OSError:  # the other side is closed
-            break
-        seen += bytes_read
-        lines = LINE.findall(seen)
-        if not signalled and len(lines) >= 3 and int(lines[-1][3]) > 0:
-            process.send_signal(signal.SIGTERM)
-            signalled = True
+    # Held as soon as something is recorded, so that nothing depends on how long it would have run.
+    pid = int(pathlib.Path("number").read_text())
+    while recorded_dispatches() < 100:
+        time.sleep(0.01)
+    os.kill(pid, signal.SIGSTOP)
+    seen = read_until(master, b"", lambda text: len([x for x in LINE.findall(text) if int(x[3]) >= 100]) >= 2)
+    os.kill(pid, signal.SIGCONT)
+    process.send_signal(signal.SIGTERM)
+    seen = read_until(master, seen, lambda text: False)
     code = process.wait()
     if code != 128 + signal.SIGTERM:
         sys.exit(f"exit code {code} came\n{seen!r}")
-    lines = LINE.findall(seen)
-    counts = [tuple(int(x) for x in line[2:4]) for line in lines]
+    counts = [tuple(int(x) for x in line[2:4]) for line in LINE.findall(seen)]
     if counts != sorted(counts):
         sys.exit(f"counts go back: {counts}")
     end = seen.rfind(b"MB recorded")

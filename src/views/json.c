@@ -76,7 +76,7 @@ static int write_report(struct mt_json *json)
         if (json->detail >= sections[i].detail)
             error = write_section(json, &sections[i]);
     }
-    mt_out_string(json->out, "}\n");
+    mt_out_string(json->out, ",\n" MT_REPORT_ENDS "\n");
     return error ? error : json->out->error;
 }
 

@@ -14,6 +14,8 @@
 // A file that begins so is ours and may be replaced.
 #define MT_REPORT_BEGINS "{\"schema\":\"metaltap-report/"
 
+// It ends so, and the end of any shorter piece of it never looks like that.
+#define MT_REPORT_ENDS "\"complete\":true}"
 // The first section that a table has no use for; all it needs stands before.
 #define MT_REPORT_TABLE_ENDS "queues"
 

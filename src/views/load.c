@@ -155,17 +155,23 @@ static int read_needed(int fd, const char *path, struct text *text, char *error,
     return 0;
 }
 
+// Blanks do not count, as other programs may have laid the report out anew.
 static bool ends_whole(int fd)
 {
-    char tail[8];
+    static const char wanted[] = MT_REPORT_ENDS;
+    char tail[64];
     off_t size = lseek(fd, 0, SEEK_END);
     if (size < (off_t)sizeof(tail))
         return false;
-    int64_t count = mt_os_read_at(fd, tail, sizeof(tail), (uint64_t)size - sizeof(tail));
-    while (count > 0 && strchr(" \t\r\n", tail[count - 1]) && tail[count - 1])
-        count--;
-    // The last section is an array or an object, whatever the detail.
-    return count > 1 && tail[count - 1] == '}' && (strchr("]}\n \t\r", tail[count - 2]) != NULL);
+    int64_t at = mt_os_read_at(fd, tail, sizeof(tail), (uint64_t)size - sizeof(tail));
+    size_t left = sizeof(wanted) - 1;
+    while (left && at-- > 0) {
+        if (tail[at] == wanted[left - 1])
+            left--;
+        else if (!memchr(" \t\r\n", tail[at], 4))
+            return false;
+    }
+    return !left;
 }
 
 static int load_json(int fd, const char *path, struct mt_loaded *loaded, char *error, size_t error_size)

@@ -64,8 +64,8 @@ kernel void fragments(device const A *a [[buffer(0)]], device const B *b [[buffe
     write_fragment(c0, c, 32, lane);
     write_fragment(c1, c + 16, 32, lane);
 }
-#define FRAGMENTS(name, A, B, C, ta, tb, add)                                                                       \
-    template [[host_name("fragments_" name)]] kernel void fragments<A, B, C, ta, tb, add>(                              \
+#define FRAGMENTS(name, A, B, C, ta, tb, add)                                              \
+    template [[host_name("fragments_" name)]] kernel void fragments<A, B, C, ta, tb, add>( \
         device const A *, device const B *, device C *, ushort, ushort);
 FRAGMENTS("half_nn", half, half, float, false, false, true)
 FRAGMENTS("half_nt", half, half, float, false, true, true)
@@ -156,8 +156,8 @@ kernel void staged(constant sizes &size [[buffer(0)]], device const W *w [[buffe
     auto to = tensor(dst, dextents<int32_t, 2>(size.m, size.n), array<int, 2>({1, size.m}));
     sum.store(to.slice(m0, n0));
 }
-#define STAGED(W)                                                                                                     \
-    template [[host_name("staged_" #W)]] kernel void staged<W>(constant sizes &, device const W *, device float *,        \
+#define STAGED(W)                                                                                                  \
+    template [[host_name("staged_" #W)]] kernel void staged<W>(constant sizes &, device const W *, device float *, \
                                                                device float *, threadgroup char *, uint3, ushort);
 STAGED(float)
 STAGED(half)
@@ -219,11 +219,11 @@ void memory_tile(constant sizes &size, device A *a, device A *b, device C *c, ui
         product.run(left, right, to);
     }
 }
-#define MEMORY(name, A, C, add, Scope, TM, TN)                                                                                   \
-    kernel void memory_##name(constant sizes &size [[buffer(0)]], device A *a [[buffer(1)]], device A *b [[buffer(2)]],     \
-                              device C *c [[buffer(3)]], uint2 group [[threadgroup_position_in_grid]])                   \
+#define MEMORY(name, A, C, add, Scope, TM, TN)                                                                          \
+    kernel void memory_##name(constant sizes &size [[buffer(0)]], device A *a [[buffer(1)]], device A *b [[buffer(2)]], \
+                              device C *c [[buffer(3)]], uint2 group [[threadgroup_position_in_grid]])                  \
     {                                                                                                                   \
-        memory_tile<A, C, add, Scope, TM, TN>(size, a, b, c, group);                                                            \
+        memory_tile<A, C, add, Scope, TM, TN>(size, a, b, c, group);                                                    \
     }
 MEMORY(half, half, float, true, execution_simdgroups<4>, 32, 48)
 MEMORY(set, float, float, false, execution_simdgroups<2>, 32, 48)

@@ -23,7 +23,7 @@ static struct model_log *run(void)
 }
 
 // One command buffer from create to wait, with everything in it.
-static void test_whole(void)
+static void make_whole(void)
 {
     begin();
     MAKE(&maker, 1, maker_at(1), mt_rec_thread, MT_REC_THREAD, 0, .thread = 7, .os_thread = 777);
@@ -63,9 +63,10 @@ static void test_whole(void)
          .kernel_start_ns = MAKER_START_NS + 46, .kernel_end_ns = MAKER_START_NS + 47,
          .flags = MT_CB_CAPTURED);
     maker_wait(&maker, 1, 95, MT_REC_WAIT_END, MT_WAIT_COMPLETED, 5, 41);
-    struct model_log *log = run();
-    CHECK_STR(log->order, "DDDDEEWC");
+}
 
+static void check_whole_cb(const struct model_log *log)
+{
     const struct mt_command_buffer *cb = log_find_cb(log, 5);
     CHECK_EQ(cb->queue, 2);
     CHECK_EQ(cb->flags, MT_CB_UNRETAINED | MT_CB_CAPTURED);
@@ -97,7 +98,10 @@ static void test_whole(void)
     CHECK_EQ(cb->create_thread, 7);
     CHECK_EQ(cb->commit_thread, 7);
     CHECK_EQ(cb->allocated_bytes, 4096);
+}
 
+static void check_whole_encoders(const struct model_log *log)
+{
     const struct mt_encoder *encoder = log_find_encoder(log, 9);
     CHECK_EQ(encoder->command_buffer, 5);
     CHECK_EQ(encoder->thread, 7);
@@ -117,7 +121,10 @@ static void test_whole(void)
     CHECK_EQ(encoder->kind, MT_ENCODER_BLIT);
     CHECK_EQ(encoder->blits, 2);
     CHECK_EQ(encoder->blit_bytes, 1024);
+}
 
+static void check_whole_dispatches(const struct model_log *log)
+{
     const struct mt_dispatch *d = log->dispatches;
     for (uint32_t i = 0; i < 4; i++) {
         CHECK_EQ(d[i].encoder, 9);
@@ -140,7 +147,16 @@ static void test_whole(void)
     CHECK(d[2].grid[0] == 0 && d[2].grid[1] == 0 && d[2].grid[2] == 0);
     CHECK_EQ(d[3].form, MT_REC_DISPATCH_THREADS);
     CHECK(d[3].grid[0] == UINT64_C(1) << 40 && d[3].grid[1] == 1 && d[3].grid[2] == 2);
+}
 
+static void test_whole(void)
+{
+    make_whole();
+    struct model_log *log = run();
+    CHECK_STR(log->order, "DDDDEEWC");
+    check_whole_cb(log);
+    check_whole_encoders(log);
+    check_whole_dispatches(log);
     CHECK_EQ(log->waits[0].command_buffer, 5);
     CHECK_EQ(log->waits[0].thread, 7);
     CHECK_EQ(log->waits[0].begin_ns, 41);
