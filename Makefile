@@ -231,11 +231,11 @@ $(B)/bin/softmetal-mslc: $(call objects,$(MSLC_MAIN) $(COMPILER_SRC))
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) $(SAN_FLAGS) -o $@ $^ $(LIBS_C)
 
-# Exports the functions of entry_points.def and dlsym, and nothing else.
+# Exports the functions of entry_points.def and dlsym, and nothing else; knows its own from Metal's, even loaded late.
 $(B)/lib/libmetaltap.so: $(call objects,$(INTERPOSE_SRC) $(READING_SRC) $(OBJC_SRC))
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(LDFLAGS) $(SAN_FLAGS) $(call LINK_SHARED,$(@F)) -o $@ $^ $(LIBS_C)
+	$(Q)$(CC) $(LDFLAGS) $(SAN_FLAGS) $(call LINK_SHARED,$(@F)) -Wl,-Bsymbolic-functions -o $@ $^ $(LIBS_C)
 
 $(B)/bin/metaltap: $(call objects,$(TOOL_SRC) $(READING_SRC))
 	$(call say,LINK,$@)

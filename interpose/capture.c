@@ -20,7 +20,7 @@
 enum { REASON_BYTES = 768 };
 static const uint64_t NO_LIMIT = UINT64_MAX;
 static const uint64_t EDGE_NS = SECOND_NS / 5;   // for creations on the other side of the window's edge
-static const uint64_t HOLD_NS = 2 * SECOND_NS;   // for a commit, until what was asked for is done
+static const uint64_t HOLD_NS = 2 * SECOND_NS;   // for a commit, while nothing of the window goes on
 static const uint64_t METAL_NS = 30 * SECOND_NS; // for Metal to start, or to write a trace
 
 static struct {
@@ -371,10 +371,23 @@ bool mt_capture_created(uint32_t command_buffer, bool *disturbed)
     return is_wanted && *disturbed;
 }
 
-// In two stretches: until the capture is about to stop, and then until Metal has written it.
+static uint32_t progress(void)
+{
+    uint32_t answer = take()->progress;
+    mt_lock_drop(&capture.lock);
+    return answer;
+}
+
+// Until the capture is about to stop, as long as it comes nearer to that; then until Metal has written it.
 static enum mt_window_commit hold(void)
 {
-    if (wait_for(is_stop_under_way, HOLD_NS) && wait_for(is_over, METAL_NS))
+    uint32_t before;
+    bool is_stopping;
+    do {
+        before = progress();
+        is_stopping = wait_for(is_stop_under_way, HOLD_NS);
+    } while (!is_stopping && progress() != before);
+    if (is_stopping && wait_for(is_over, METAL_NS))
         return MT_WINDOW_PASS;
     enum mt_window_commit answer = mt_window_commit_forced(take());
     drop();

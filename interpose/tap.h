@@ -88,11 +88,6 @@ struct mt_encoder_entry {
     bool has_threadgroup_bytes;
 };
 
-// ---- getting in (entry.c) ----
-// A device that the program is about to receive.
-void mt_tap_device(id device);
-void mt_tap_device_array(id devices);
-
 // ---- log.c: one line on standard error, "metaltap: ..."; never more than a few in all ----
 __attribute__((format(printf, 2, 3))) void mt_log(enum mt_log_level level, const char *format, ...);
 // The same, once per `what`, and kept for the report.

@@ -197,6 +197,7 @@ static enum mt_window_commit commit_wanted(struct mt_window_state *state, struct
     if (!buffer->committed && !buffer->finished)
         state->pending++;
     buffer->committed = true;
+    state->progress++;
     return track(state);
 }
 
@@ -234,6 +235,7 @@ void mt_window_finished(struct mt_window_state *state, uint32_t id)
     if (!buffer || buffer->finished)
         return;
     buffer->finished = true;
+    state->progress++;
     state->unfinished--;
     state->pending -= buffer->committed;
 }

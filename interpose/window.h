@@ -55,6 +55,7 @@ struct mt_window_state {
     uint32_t count, unfinished, pending; // asked for: all, not finished, of these those that were committed
     uint32_t committing;                 // commits under way that the capture sees
     uint32_t extra;                      // committed while it ran, not asked for
+    uint32_t progress;                   // commits and ends of those asked for
     bool leaky;                          // holding back did not help once: no more of it
     bool ending, now;                    // stop when what was committed is done; stop in any case
     struct mt_window_buffer buffers[MT_WINDOW_MAX_BUFFERS];

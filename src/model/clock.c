@@ -10,6 +10,7 @@
 enum { MAX_ANCHORS = 4096 };
 static const int64_t farthest_ns = INT64_C(1) << 60; // from the nearest anchor
 static const int64_t largest_ns = INT64_C(1) << 61;
+static const uint64_t longest_ticks = UINT64_C(1) << 63; // of a piece: a signed number holds what is below
 
 static int64_t since(uint64_t ns, uint64_t start_ns)
 {
@@ -108,7 +109,7 @@ void mt_clock_finish(struct mt_clock *clock)
     for (size_t i = 1; i < clock->count; i++) {
         bool only = i + 1 == clock->count && kept == 1;
         uint64_t step = anchors[i].ticks - anchors[kept - 1].ticks;
-        bool follows = step > 0 && step < UINT64_C(1) << 63 && anchors[i].ns >= anchors[kept - 1].ns;
+        bool follows = step > 0 && step <= longest_ticks && anchors[i].ns >= anchors[kept - 1].ns;
         if (follows && (only || !is_loose(clock, &anchors[i])))
             anchors[kept++] = anchors[i];
     }
@@ -123,22 +124,26 @@ static int64_t before_start(const struct mt_clock *clock, uint64_t ticks)
     return ns > (double)farthest_ns ? -farthest_ns : -(int64_t)ns;
 }
 
-// Behind the last anchor: until the time would get out of hand.
+// Behind the last anchor: until the time would get out of hand. A piece never goes beyond the last tick there
+// is, so that one comparison finds ticks on both sides of it.
 static void set_last_piece(struct mt_clock *clock, const struct mt_anchor *last)
 {
     double length = clock->slope > 0 ? (double)farthest_ns / clock->slope : 0x1p63;
+    uint64_t most = UINT64_MAX - last->ticks < longest_ticks ? UINT64_MAX - last->ticks : longest_ticks;
     clock->piece = (struct mt_clock_piece){.begin = last->ticks,
-                                           .length = length < 0x1p63 ? (uint64_t)length : UINT64_C(1) << 63,
+                                           .length = length < (double)most ? (uint64_t)length : most,
                                            .ns = last->ns,
                                            .slope = clock->slope};
 }
 
 static void set_piece(struct mt_clock *clock, const struct mt_anchor *from, const struct mt_anchor *to)
 {
-    clock->piece = (struct mt_clock_piece){.begin = from->ticks,
-                                           .length = to->ticks - from->ticks,
-                                           .ns = from->ns,
-                                           .slope = slope_between(from, to)};
+    double slope = slope_between(from, to);
+    // Over months a product may be rounded up beyond the next anchor; a hair less than the slope is not.
+    if (to->ns - from->ns > INT64_C(1) << 50)
+        slope *= 1 - 0x1p-50;
+    clock->piece = (struct mt_clock_piece){
+        .begin = from->ticks, .length = to->ticks - from->ticks, .ns = from->ns, .slope = slope};
 }
 
 // Finds the piece that `ticks` is in, for this time and the next ones.
