@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
-# shows: metaltap report gives the same from a recording and a report, and says what is wrong with a file that is neither
+# shows: metaltap report gives the same from a recording and a report, and says what is wrong with other files
 . "$TESTLIB/sh.sh"
 
 metaltap=$BUILD/bin/metaltap
@@ -47,7 +47,7 @@ not_ours() {
 }
 : >empty
 mkdir folder
-head -c 100 run.mtap >head
+head -c 100 run.mtap >short
 echo '{"schema":"other/1"}' >other.json
 echo '{"schema":"metaltap-report/99", "summary": {}}' >later.json
 head -c 300 run.json >cut.json
@@ -59,7 +59,7 @@ not_ours precious precious
 not_ours other.json other.json
 not_ours later.json later.json
 not_ours cut.json cut.json
-not_ours head head
+not_ours short short
 not_ours magic magic
 not_ours /bin/sh /bin/sh
 not_ours 'run.json: is a report in JSON already' run.json --json x.json

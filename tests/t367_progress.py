@@ -16,13 +16,18 @@ import time
 BUILD = pathlib.Path(os.environ["BUILD"])
 METALTAP = str(BUILD / "bin/metaltap")
 STRESS = str(BUILD / "tests/targets/stress")
+LIBRARY = "dummy.so"  # one that can be loaded into any program, whatever the build
 LINE = re.compile(rb"\r\x1b\[Kmetaltap: (\d+):(\d\d), (\d+) command buffers, (\d+) dispatches, ([\d.]+) MB recorded")
 
 
-def recorded_dispatches():
-    report = subprocess.run([METALTAP, "report", "--json", "-", "--detail", "summary", "run.mtap"], capture_output=True,
-                            check=False).stdout
-    return json.loads(report)["summary"]["counts"]["dispatches"] if report else 0
+def recorded():
+    """The number of the process and of its dispatches so far, as the report of a running program says."""
+    done = subprocess.run([METALTAP, "report", "--json", "-", "--detail", "summary", "run.mtap"], capture_output=True,
+                          check=False)
+    if not done.stdout:
+        return 0, 0
+    report = json.loads(done.stdout)
+    return report["process"]["pid"], report["summary"]["counts"]["dispatches"]
 
 
 def read_until(master, seen, condition):
@@ -39,17 +44,16 @@ def main():
     if not (BUILD / "lib/libmetaltap.so").exists():
         print("skip: build/lib/libmetaltap.so is not built")
         sys.exit(77)
-    os.mkfifo("number")
     master, slave = pty.openpty()
     with open("out", "wb") as out:
-        process = subprocess.Popen([METALTAP, "run", "--out", "run.json", "--", "sh", "-c",
-                                    f"echo $$ >number; exec '{STRESS}' 144000"], stdin=slave, stdout=out, stderr=slave,
-                                   start_new_session=True)
+        process = subprocess.Popen([METALTAP, "run", "--out", "run.json", "--", STRESS, "144000"], stdin=slave,
+                                   stdout=out, stderr=slave, start_new_session=True)
     os.close(slave)
     # Held as soon as something is recorded, so that nothing depends on how long it would have run.
-    pid = int(pathlib.Path("number").read_text())
-    while recorded_dispatches() < 100:
+    pid, dispatches = recorded()
+    while dispatches < 100:
         time.sleep(0.01)
+        pid, dispatches = recorded()
     os.kill(pid, signal.SIGSTOP)
     seen = read_until(master, b"", lambda text: len([x for x in LINE.findall(text) if int(x[3]) >= 100]) >= 2)
     os.kill(pid, signal.SIGCONT)
@@ -67,8 +71,11 @@ def main():
     if b"\x1b" in pathlib.Path("out").read_bytes():
         sys.exit("something of ours is on standard output")
 
-    # Not on a terminal, or with --quiet: no line. The program ends itself after enough time for one.
-    plain = subprocess.run([METALTAP, "run", "--", "sleep", "3.5"], capture_output=True, check=True)
+    # Not on a terminal: no line. The program ends itself after enough time for one.
+    pathlib.Path("dummy.c").write_text("int dummy;\n")
+    subprocess.run(["clang-19", "-shared", "-fPIC", "-o", LIBRARY, "dummy.c"], check=True)
+    plain = subprocess.run([METALTAP, "run", "--library", LIBRARY, "--", "sleep", "3.5"], capture_output=True,
+                           check=True)
     if b"\x1b" in plain.stderr or b"command buffers" in plain.stderr:
         sys.exit(f"progress although standard error is no terminal: {plain.stderr!r}")
 

@@ -168,13 +168,15 @@ static int visit_run(struct merge *merge, mt_spool_visit visit, void *context)
     return 0;
 }
 
-// The time at which a stream enters the merge; its block is read when that time has come.
+// The time at which a stream enters the merge; its block is read when that time has come. The earliest of its
+// segments: the first in order may turn out to be damaged.
 static uint64_t first_time(const struct mt_spool *spool, size_t begin, size_t end)
 {
+    uint64_t first = UINT64_MAX;
     for (size_t i = begin; i < end; i++)
-        if (spool->table[i].first_time)
-            return spool->table[i].first_time;
-    return 0;
+        if (spool->table[i].first_time && spool->table[i].first_time < first)
+            first = spool->table[i].first_time;
+    return first;
 }
 
 static int begin_merge(struct mt_spool *spool, struct merge *merge)
@@ -191,9 +193,7 @@ static int begin_merge(struct mt_spool *spool, struct merge *merge)
         struct mt_spool_source *source = &merge->sources[index];
         mt_spool_source_init(source, spool, i, end);
         source->from.index = index++;
-        uint64_t time = first_time(spool, i, end);
-        if (time)
-            merge->heap[merge->count++] = (struct key){time, source};
+        merge->heap[merge->count++] = (struct key){first_time(spool, i, end), source};
     }
     for (size_t i = merge->count; i-- > 0;)
         sift_down(merge, i);

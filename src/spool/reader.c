@@ -174,19 +174,36 @@ static uint64_t skip_hole(const struct mt_spool *spool, uint64_t place)
     return place;
 }
 
+struct beginning { // of a segment
+    struct mt_spool_segment head;
+    struct mt_rec_any first;
+};
+
+// Nobody's, though there are records in it. Bounded mode leaves that behind; otherwise the head is damaged,
+// or was read just before it was handed out.
+static bool is_odd(const struct mt_spool *spool, const struct beginning *begin)
+{
+    return head_is_unused(&begin->head) && begin->first.time && !spool->header.keep_bytes;
+}
+
+static int64_t read_beginning(const struct mt_spool *spool, uint64_t place, struct beginning *begin)
+{
+    *begin = (struct beginning){0};
+    return mt_spool_read(spool, begin, sizeof *begin, mt_spool_place_offset(spool, place));
+}
+
 // Looks at one place; 1 if it was unused, 0, or -errno.
 static int scan_place(struct mt_spool *spool, uint64_t place, uint64_t places)
 {
-    struct {
-        struct mt_spool_segment head;
-        struct mt_rec_any first;
-    } begin = {0};
-    int64_t count = mt_spool_read(spool, &begin, sizeof begin, mt_spool_place_offset(spool, place));
+    struct beginning begin;
+    int64_t count = read_beginning(spool, place, &begin);
+    if (count > 0 && is_odd(spool, &begin))
+        count = read_beginning(spool, place, &begin);
     if (count < 0)
         return (int)count;
     if (count < (int64_t)sizeof begin.head)
         return 1; // counted as cut
-    if (head_is_unused(&begin.head))
+    if (head_is_unused(&begin.head) && !is_odd(spool, &begin))
         return 1;
     if (!head_is_sound(spool, &begin.head, places)) {
         spool->damage.bad_segments++;
