@@ -132,7 +132,7 @@ deps: ## install what is missing for build, test and lint (Debian, as root)
 deps-bench:
 	$(Q)tools/build/deps.sh --bench
 
-demo: deps ## run a Metal program that knows nothing of us on the CPU and check its results
+demo: deps ## run a Metal program that knows nothing of us under the tap, show where its time went
 	$(Q)$(PARALLEL) run-demo
 
 test: deps ## build and run all tests; T='t012* exec' for some of them, SAN=... for a sanitizer
@@ -152,7 +152,8 @@ macos-check: deps ## compile and link the macOS sources for both processors, ins
 	$(Q)tools/build/macos/check.sh $(B)/macos
 
 run-demo: product $(B)/tests/targets/demo
-	$(Q)$(B)/tests/targets/demo
+	$(Q)mkdir -p $(B)/demo
+	$(Q)$(B)/bin/metaltap run --out $(B)/demo/report.json -- $(B)/tests/targets/demo
 
 run-bench: product $(BENCH)
 	$(Q)mkdir -p $(B)/bench

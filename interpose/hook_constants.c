@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Function constants: what the program puts into MTLFunctionConstantValues, remembered per object so that a
 // specialised function can be told from its siblings. Metal has no way to ask for it. Runs on the program's
-// threads. Names and lists live in the tap's own memory; an entry keeps its list for its next object.
+// threads. Names and lists live in the tap's own memory; lists are used again.
 #include "constants_text.h"
 #include "hooks.h"
 #include "know.h"
@@ -10,8 +10,12 @@
 #include <errno.h>
 #include <string.h>
 
-enum { FIRST_ROOM = 8, MOST = 65536, NAME_ROOM = 256, TEXT_ROOM = 4096, UTF8_ENCODING = 4 };
+enum { FIRST_ROOM = 8, ROOMS = 16, NAME_ROOM = 256, TEXT_ROOM = 4096, UTF8_ENCODING = 4 };
 
+// What a list begins with while nobody uses it.
+struct free_list {
+    struct free_list *next;
+};
 struct kept_name {
     struct kept_name *next;
     char text[];
@@ -19,6 +23,7 @@ struct kept_name {
 
 static struct {
     mt_lock lock;
+    struct free_list *free[ROOMS]; // by size: FIRST_ROOM constants, twice that, ...
     struct kept_name *names;
     bool class_hooked;
 } state;
@@ -54,21 +59,55 @@ static const char *name_of(id string)
 }
 
 // ---- lists ----
-// A list that has become too small is not used again: all that were come to less than the one in use.
+static unsigned size_class(uint32_t room)
+{
+    unsigned size = 0;
+    while (size < ROOMS && (uint32_t)FIRST_ROOM << size < room)
+        size++;
+    return size;
+}
+
+static struct mt_constant *take_list(unsigned size)
+{
+    mt_lock_take(&state.lock);
+    struct free_list *list = state.free[size];
+    if (list)
+        state.free[size] = list->next;
+    mt_lock_drop(&state.lock);
+    if (list)
+        return (struct mt_constant *)list;
+    return mt_arena(((size_t)FIRST_ROOM << size) * sizeof(struct mt_constant));
+}
+
+static void give_list_back(struct mt_constants_entry *entry)
+{
+    if (!entry->list)
+        return;
+    unsigned size = size_class(entry->room);
+    struct free_list *list = (struct free_list *)entry->list;
+    entry->list = NULL;
+    entry->room = entry->count = 0;
+    mt_lock_take(&state.lock);
+    list->next = state.free[size];
+    state.free[size] = list;
+    mt_lock_drop(&state.lock);
+}
+
 static bool make_room(struct mt_constants_entry *entry, uint32_t wanted)
 {
-    uint32_t room = entry->room ? entry->room : FIRST_ROOM;
-    while (room < wanted && room < MOST)
-        room *= 2;
-    if (wanted > room || room == entry->room)
-        return wanted <= room;
-    struct mt_constant *list = mt_arena(room * sizeof *list);
+    unsigned size = size_class(wanted);
+    if (wanted <= entry->room || size == ROOMS)
+        return wanted <= entry->room;
+    uint32_t count = entry->count;
+    struct mt_constant *list = take_list(size);
     if (!list)
         return false;
-    if (entry->count)
-        memcpy(list, entry->list, entry->count * sizeof *list);
+    if (count)
+        memcpy(list, entry->list, count * sizeof *list);
+    give_list_back(entry);
     entry->list = list;
-    entry->room = room;
+    entry->count = count;
+    entry->room = (uint32_t)FIRST_ROOM << size;
     return true;
 }
 
@@ -234,7 +273,7 @@ void mt_hook_CONSTANTS_dealloc(id self, SEL op)
     mt_call_begin(&call, self, MT_HOOK_CONSTANTS_dealloc);
     struct mt_constants_entry *entry = mt_objects_find(MT_KIND_CONSTANTS, self);
     if (entry) {
-        entry->count = 0;
+        give_list_back(entry);
         mt_objects_remove(&entry->o);
     }
     MT_FORWARD(call, void)(self, op);

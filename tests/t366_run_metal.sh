@@ -84,9 +84,12 @@ mkdir elsewhere
 run_ok "$metaltap" run --out sub%n.json -- sh -c "cd elsewhere && '$targets/demo'"
 assert_file subdemo.json
 assert_has err vector_add
-assert_count err 'metaltap: ' "$(grep -c 'metaltap: [a-z]*\[' err)"
 # two programs of one run: a line each and no table, since neither is the one that was started
 run_ok "$metaltap" run --out two-%p.json -- sh -c "'$targets/demo'; '$targets/demo'; true"
 assert_eq 'reports' 2 "$(find . -name 'two-*.json' | wc -l)"
 assert_eq 'lines' 2 "$(grep -cE '^metaltap: demo\[[0-9]+\]: report two-[0-9]+.json, recording two-[0-9]+.mtap$' err)"
 assert_lacks err vector_add
+# the same with one name for both: the second has its number in it, and is found under that
+run_ok "$metaltap" run --out same.json -- sh -c "'$targets/demo'; '$targets/demo'; true"
+assert_matches err '^metaltap: demo\[[0-9]+\]: report same.json, recording same.mtap$'
+assert_matches err '^metaltap: demo\[([0-9]+)\]: report same-\1.json, recording same-\1.mtap$'

@@ -44,7 +44,7 @@ struct mt_content *mt_contents_get(struct mt_contents *contents, uint32_t comman
     if (!place || !place->command_buffer) {
         if (contents->count >= MT_CONTENTS_MAX)
             return NULL;
-        if (contents->count * 2 >= contents->room) {
+        if (!place || contents->count * 2 >= contents->room) {
             *error = grow(contents);
             if (*error)
                 return NULL;

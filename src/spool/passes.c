@@ -193,7 +193,10 @@ static int begin_merge(struct mt_spool *spool, struct merge *merge)
         struct mt_spool_source *source = &merge->sources[index];
         mt_spool_source_init(source, spool, i, end);
         source->from.index = index++;
-        merge->heap[merge->count++] = (struct key){first_time(spool, i, end), source};
+        // One that was empty when the table was made may no longer be, but comes too late for the order.
+        uint64_t time = first_time(spool, i, end);
+        if (time != UINT64_MAX)
+            merge->heap[merge->count++] = (struct key){time, source};
     }
     for (size_t i = merge->count; i-- > 0;)
         sift_down(merge, i);

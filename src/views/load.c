@@ -168,7 +168,7 @@ static bool ends_whole(int fd)
     while (left && at-- > 0) {
         if (tail[at] == wanted[left - 1])
             left--;
-        else if (!memchr(" \t\r\n", tail[at], 4))
+        else if (tail[at] != ' ' && tail[at] != '\n' && tail[at] != '\r' && tail[at] != '\t')
             return false;
     }
     return !left;
@@ -180,11 +180,11 @@ static int load_json(int fd, const char *path, struct mt_loaded *loaded, char *e
     int result = read_needed(fd, path, &text, error, error_size);
     if (result)
         goto out;
-    loaded->report = cJSON_Parse(text.bytes);
+    loaded->report = text.bytes ? cJSON_Parse(text.bytes) : NULL;
     const char *schema = mt_load_string(loaded->report, "schema");
     if (!loaded->report || !schema || !mt_load_get(loaded->report, "summary"))
         result = tell(error, error_size, -EBADMSG, "%s: damaged: the first %zu bytes are no report", path,
-                      strlen(text.bytes));
+                      text.used);
     else if (strcmp(schema, MT_REPORT_SCHEMA) != 0)
         result = tell(error, error_size, -EPROTO, "%s: a report of form %.40s; this program knows %s", path,
                       schema, MT_REPORT_SCHEMA);

@@ -46,7 +46,7 @@ static void test_texts(void)
     CHECK_TEXT("\b\t\n\f\r\x01\x1f\x0b", "\"\\b\\t\\n\\f\\r\\u0001\\u001f\\u000b\"");
     CHECK_TEXT("a\0b", "\"a\\u0000b\"");
     CHECK_TEXT("<&>", "\"\\u003c\\u0026\\u003e\"");
-    CHECK_TEXT("\xe2\x80\xa8\xe2\x80\xa9\xe2\x80\xaa", "\"\\u2028\\u2029\xe2\x80\xaa\"");
+    CHECK_TEXT("\xe2\x80\xa8\xe2\x80\xa9\xe2\x80\xa7", "\"\\u2028\\u2029\xe2\x80\xa7\"");
     CHECK_TEXT("\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", "\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\"");
     // One mark per part that could have begun a character.
     CHECK_TEXT("\xff", "\"\xef\xbf\xbd\"");

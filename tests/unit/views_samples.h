@@ -39,6 +39,7 @@ static const char sample_quoted[] = "say \"hi\" \\ there\n\tnow\x01\x7f";
 static const char sample_html[] = "</script><img src=x onerror=alert(1)>&amp;\xe2\x80\xa8\xe2\x80\xa9";
 static const char sample_invalid[] = "bad \xff\xfe \xc3( \xe2\x82 \xed\xa0\x80 \xf0\x9f\x98\x80 end\xc3";
 static const char sample_nul[] = "before\0after";
+// NOLINTNEXTLINE(misc-misleading-bidirectional): that is what it is for
 static const char sample_rtl[] = "abc\xe2\x80\xae"
                                  "def\xd7\x90\x1b[31m";
 

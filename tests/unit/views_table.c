@@ -62,6 +62,7 @@ static void test_cells(void)
     check_cell("\xe6\xbc\xa2\xe5\xad\x97\xe6\xbc\xa2", 5, "\xe6\xbc\xa2...");
     check_cell("e\xcc\x81!", 3, "e\xcc\x81! "); // an accent takes none
     check_cell("\x1b[31m", 11, "\\u001b[31m ");
+    // NOLINTNEXTLINE(misc-misleading-bidirectional): that is what it is for
     check_cell("\xe2\x80\xae", 6, "\\u202e");
     check_cell("\xf3\xa0\x80\x81", 9, "\\u0e0001 ");
     check_cell("a\nb", 4, "a\\nb");
