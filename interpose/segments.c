@@ -241,7 +241,6 @@ static int map_new(struct mt_segment *segment)
         return rc;
     segment->head = memory;
     segment->head->magic = MT_SPOOL_SEGMENT_MAGIC;
-    segment->head->use = 1;
     return 0;
 }
 
@@ -465,7 +464,9 @@ struct mt_segment *mt_segments_take(const struct mt_spool_segment *owner, struct
     head->thread = owner->thread;
     head->encoder = owner->encoder;
     head->command_buffer = owner->command_buffer;
-    // In this order: a segment that is not closed is the last of its stream, whenever one looks.
+    // In this order: a use is odd only while the segment is somebody's, and a segment that is not closed is
+    // the last of its stream, whenever one looks.
+    __atomic_store_n(&head->use, head->use + 1, __ATOMIC_SEQ_CST);
     if (before)
         __atomic_store_n(&before->head->closed, 1, __ATOMIC_RELEASE);
     __atomic_store_n(&head->kind, owner->kind, __ATOMIC_RELEASE);

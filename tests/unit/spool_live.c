@@ -4,7 +4,7 @@
 // shows: a spool is read while it is written: nothing torn, nothing out of order, and at the end all of it
 // timeout: 120
 #define _GNU_SOURCE
-#include "../../interpose/record.h"
+#include "record.h"
 #include "spool/reader.h"
 #include "unit/test.h"
 
