@@ -362,6 +362,15 @@ void mt_capture_before_create(id device, id queue)
     errno = saved;
 }
 
+bool mt_capture_runs(void)
+{
+    if (!is_ours())
+        return false;
+    bool runs = is_running(take());
+    drop();
+    return runs;
+}
+
 bool mt_capture_created(uint32_t command_buffer, bool *disturbed)
 {
     if (!is_ours())

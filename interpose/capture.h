@@ -19,6 +19,8 @@ void mt_capture_before_create(id device, id queue);
 // The command buffer that came of it, or 0 if Metal gave none. True if it is one of those asked for; then its
 // record gets MT_CB_CAPTURED. (Others that exist while a capture runs get the mark too: *disturbed.)
 bool mt_capture_created(uint32_t command_buffer, bool *disturbed);
+// For those that were made earlier: asked when they are committed and when they are done.
+bool mt_capture_runs(void);
 // Before commit is forwarded. Holds a buffer back that was not asked for, for a bounded time, until the
 // capture has been stopped, unless the same thread still has to commit one that was.
 void mt_capture_before_commit(uint32_t command_buffer);

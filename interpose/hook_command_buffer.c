@@ -167,6 +167,11 @@ static uint64_t answered_ns(const struct answers *answers, int which, id command
     return (uint64_t)(int64_t)(seconds * 1e9 + 0.5);
 }
 
+static void mark_captured(struct mt_cb_entry *entry)
+{
+    entry->flags |= mt_capture_runs() ? MT_CB_CAPTURED : 0;
+}
+
 static void handler_ran(struct mt_cb_entry *entry)
 {
     __atomic_fetch_sub(&entry->handlers, 1, __ATOMIC_RELEASE);
@@ -209,6 +214,8 @@ static void on_completed(struct mt_objc_fixed_block *block, id commands)
     int saved = errno;
     struct mt_call ours;
     mt_calls_ours_begin(&ours);
+    if (__builtin_expect(mt_tap.capture, 0))
+        mark_captured(entry);
     record_done(entry, commands);
     if (__builtin_expect(mt_tap.capture, 0))
         mt_capture_finished(entry->o.id);
@@ -268,8 +275,10 @@ static uint32_t before_commit(struct mt_cb_entry *entry)
         entry->scheduled = 0;
         record_create(entry);
     }
-    if (__builtin_expect(mt_tap.capture, 0))
+    if (__builtin_expect(mt_tap.capture, 0)) {
         mt_capture_before_commit(entry->o.id);
+        mark_captured(entry);
+    }
     entry->committed = true;
     add_our_handlers(entry);
     mt_record_anchor();

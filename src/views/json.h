@@ -11,8 +11,6 @@
 #include "views/tree.h"
 
 #define MT_REPORT_SCHEMA "metaltap-report/1"
-// A file that begins so is ours and may be replaced.
-#define MT_REPORT_BEGINS "{\"schema\":\"metaltap-report/"
 
 // It ends so, and the end of any shorter piece of it never looks like that.
 #define MT_REPORT_ENDS "\"complete\":true}"

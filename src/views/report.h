@@ -6,6 +6,9 @@
 
 #include <stddef.h>
 
+// How every report begins: what is told apart from files that are not ours by it.
+#define MT_REPORT_BEGINS "{\"schema\":\"metaltap-report/"
+
 enum mt_report_detail { MT_DETAIL_SUMMARY, MT_DETAIL_CB, MT_DETAIL_FULL };
 
 // Writes the report under another name in the same folder and renames it. An existing file at `out` is

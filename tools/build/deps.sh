@@ -12,6 +12,8 @@ set -eu
 # build: compiler, linker, Objective-C runtime and Foundation, JSON, and LLVM for the lowering tool
 build="make pkg-config python3 libc6-dev clang-19 lld-19 llvm-19-dev libclang-rt-19-dev
        gobjc libgnustep-base-dev libcjson-dev"
+# test: a validator for the report's schema
+tests="python3-jsonschema"
 lint="clang-format-19 clang-tidy-19 cppcheck shellcheck"
 bench="pocl-opencl-icd ocl-icd-opencl-dev opencl-c-headers"
 
@@ -48,7 +50,7 @@ case $mode in
     say "run: make deps"
     exit 1
     ;;
-install) wanted="$build $lint" ;;
+install) wanted="$build $tests $lint" ;;
 --bench) wanted=$bench ;;
 *)
     say "unknown argument '$mode' (known: --check, --bench)"

@@ -5,7 +5,7 @@
 
 #include "model/model.h"
 #include "os/os.h"
-#include "views/json.h"
+#include "views/report.h"
 
 #include <dirent.h>
 #include <errno.h>
