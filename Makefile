@@ -243,8 +243,8 @@ $(B)/bin/metaltap: $(call objects,$(TOOL_SRC) $(READING_SRC))
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) $(SAN_FLAGS) -o $@ $^ $(LIBS_C)
 
-# The parts of the tap, for unit tests.
-$(B)/lib/metaltap-parts.a: $(call objects,$(INTERPOSE_SRC) $(READING_SRC))
+# The parts of the tap, for tests: all but what takes Metal's place.
+$(B)/lib/metaltap-parts.a: $(call objects,$(filter-out interpose/entry%,$(INTERPOSE_SRC)) $(READING_SRC))
 
 # Compiler and executor without the classes, for unit tests: libMetal.so hides their functions.
 $(B)/lib/softmetal-parts.a: $(call objects,$(COMPILER_SRC) $(EXEC_SRC))
@@ -261,8 +261,8 @@ define link_test
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) $(SAN_FLAGS) -Wl,-rpath,'$$ORIGIN/../../lib' -Wl,--as-needed -o $@ $(1) $(TEST_LIBS) $(2)
 endef
-$(B)/tests/targets/%: $(B)/obj/tests/targets/%.c.o $(LIBMETAL) $(LIBOBJC)
-	$(call link_test,$<)
+$(B)/tests/targets/%: $(B)/obj/tests/targets/%.c.o $(B)/lib/metaltap-parts.a $(LIBMETAL) $(LIBOBJC)
+	$(call link_test,$< $(B)/lib/metaltap-parts.a)
 $(B)/tests/targets/%: $(B)/obj/tests/targets/%.m.o $(LIBMETAL) $(LIBOBJC)
 	$(call link_test,$<)
 UNIT_PARTS := $(B)/lib/softmetal-parts.a $(B)/lib/metaltap-parts.a

@@ -165,7 +165,6 @@ static void name_thread(const struct place *place, uint64_t os_thread)
 
 static void say_thread(struct place *place)
 {
-    place->thread = __atomic_add_fetch(&recorder.threads, 1, __ATOMIC_RELAXED);
     uint64_t os_thread = mt_os_thread_id(), now = mt_os_ticks();
     name_thread(place, os_thread);
     struct mt_rec_thread record = {
@@ -182,7 +181,8 @@ static struct place *attach(struct place *place, uint32_t session, bool is_helpe
         place = find_place();
     if (!place)
         return NULL;
-    place->thread = place->encoder = place->command_buffer = 0;
+    place->thread = is_helper ? 0 : __atomic_add_fetch(&recorder.threads, 1, __ATOMIC_RELAXED);
+    place->encoder = place->command_buffer = 0;
     place->open.context = mt_record_no_context;
     if (place->session != session)
         begin_stream(place, session);
@@ -224,9 +224,11 @@ static void thread_ended(void *value)
         pthread_setspecific(recorder.key, place);
         return;
     }
+    inside = true;
     mt_record_here = &nowhere.open;
     place->left_at = mt_os_ticks();
     leave_behind(place);
+    inside = false;
 }
 
 // ---- events ----
@@ -400,20 +402,17 @@ static uint64_t measure_append(void)
     void *memory;
     if (mt_os_map_memory(RECORDS * sizeof(struct mt_slot), &memory))
         return 0;
-    struct mt_record_place *before = mt_record_here;
     struct place place = {.open = {.end = (struct mt_slot *)memory + RECORDS}};
     struct mt_rec_dispatch record = {.word = MT_REC_WORD(MT_REC_DISPATCH_GROUPS, 1)};
     uint64_t best = UINT64_MAX;
-    mt_record_here = &place.open;
     for (int round = 0; round < ROUNDS; round++) { // the first one also brings the pages
         place.open.cursor = memory;
         uint64_t begin = mt_os_ticks();
         for (int i = 0; i < RECORDS; i++)
-            mt_record_event(&record);
+            append(&place, &record, 1, mt_os_ticks());
         uint64_t ticks = mt_os_ticks() - begin;
         best = ticks < best ? ticks : best;
     }
-    mt_record_here = before;
     mt_os_unmap(memory, RECORDS * sizeof(struct mt_slot));
     return best * 1024 / RECORDS;
 }
@@ -467,16 +466,16 @@ int mt_record_start(const struct mt_record_setup *setup)
     struct mt_segments_setup segments = {
         .record = setup, .append_ticks_x1024 = measure_append(), .every_second = helper_every_second};
     recorder.anchor_every = anchor_interval(ticks, clock_ns);
+    inside = true;
     int rc = mt_segments_start(&segments);
-    if (rc)
-        goto out;
-    rc = mt_definitions_start();
-    if (rc) {
-        mt_segments_abandon();
-        goto out;
+    if (!rc) {
+        rc = mt_definitions_start();
+        if (rc)
+            mt_segments_abandon();
     }
-    anchor_now(false);
-out:
+    inside = false;
+    if (!rc)
+        anchor_now(false);
     errno = saved;
     return rc;
 }

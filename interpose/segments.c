@@ -52,6 +52,7 @@ static struct {
 
     mt_os_thread helper;
     bool helper_runs;
+    bool unfinished; // ended at once: what a stop does is left to the next start
     uint32_t helper_end, wake;
     void (*every_second)(void);
 
@@ -484,7 +485,82 @@ void mt_segments_done(struct mt_segment *segment)
         unmap_closed();
 }
 
-// ---- beginning and end ----
+// ---- the end ----
+
+static void mark_end(void)
+{
+    struct mt_spool_header *header = spool.header;
+    if (!header->end_ticks)
+        __atomic_store_n(&header->end_ticks, mt_os_ticks(), __ATOMIC_RELEASE);
+    if (header->state == MT_SPOOL_RUNNING)
+        __atomic_store_n(&header->state, MT_SPOOL_ENDED, __ATOMIC_RELEASE);
+}
+
+static void end_helper(void)
+{
+    if (!spool.helper_runs)
+        return;
+    __atomic_store_n(&spool.helper_end, 1, __ATOMIC_RELEASE);
+    wake_helper();
+    mt_os_thread_join(spool.helper);
+    spool.helper_runs = false;
+}
+
+// A thread that was ended or interrupted while preparing never gets done: then the file stays as it is.
+static bool wait_for_preparing(void)
+{
+    for (int ms = 0; ms < STOP_PATIENCE_MS; ms++) {
+        uint32_t preparing = __atomic_load_n(&spool.preparing, __ATOMIC_ACQUIRE);
+        if (!preparing)
+            return true;
+        mt_os_wait_word(&spool.preparing, preparing, 1000000);
+    }
+    return false;
+}
+
+// What is left to do when nothing is handed out any more.
+static void finish(void)
+{
+    spool.unfinished = false;
+    end_helper();
+    mt_lock(&spool.lock);
+    struct mt_segment *unused = spool.ready.first;
+    spool.ready = (struct segment_list){0};
+    mt_unlock(&spool.lock);
+    for (; unused; unused = unused->next)
+        unmap_segment(unused);
+    unmap_closed();
+    if (wait_for_preparing() && !check_descriptor()) {
+        mt_os_truncate(spool.fd, place_offset(spool.header->segments));
+        close(spool.fd);
+    }
+    mark_end();
+}
+
+void mt_segments_stop(void)
+{
+    mt_lock(&spool.lock);
+    bool first = mt_segments_phase() != MT_SEGMENTS_OFF;
+    set_phase(MT_SEGMENTS_OFF);
+    mt_unlock(&spool.lock);
+    if (first)
+        finish();
+}
+
+void mt_segments_stop_at_once(void)
+{
+    set_phase(MT_SEGMENTS_OFF);
+    mark_end();
+    spool.unfinished = true;
+}
+
+void mt_segments_abandon(void)
+{
+    mt_segments_stop();
+    unlink(spool.path);
+}
+
+// ---- the beginning ----
 
 // Moves the descriptor out of the way of the program's.
 static int keep_descriptor(int fd)
@@ -557,6 +633,8 @@ int mt_segments_start(const struct mt_segments_setup *setup)
         return -EBUSY;
     if (strlen(setup->record->path) >= sizeof spool.path)
         return -ENAMETOOLONG;
+    if (spool.unfinished)
+        finish();
     reset(setup);
     int fd = mt_os_create(spool.path);
     if (fd < 0)
@@ -586,72 +664,6 @@ out:
     return rc;
 }
 
-static void mark_end(void)
-{
-    struct mt_spool_header *header = spool.header;
-    __atomic_store_n(&header->end_ticks, mt_os_ticks(), __ATOMIC_RELEASE);
-    if (header->state == MT_SPOOL_RUNNING)
-        __atomic_store_n(&header->state, MT_SPOOL_ENDED, __ATOMIC_RELEASE);
-}
-
-static void end_helper(void)
-{
-    if (!spool.helper_runs)
-        return;
-    __atomic_store_n(&spool.helper_end, 1, __ATOMIC_RELEASE);
-    wake_helper();
-    mt_os_thread_join(spool.helper);
-    spool.helper_runs = false;
-}
-
-// A thread that was ended or interrupted while preparing never gets done: then the file stays as it is.
-static bool wait_for_preparing(void)
-{
-    for (int ms = 0; ms < STOP_PATIENCE_MS; ms++) {
-        uint32_t preparing = __atomic_load_n(&spool.preparing, __ATOMIC_ACQUIRE);
-        if (!preparing)
-            return true;
-        mt_os_wait_word(&spool.preparing, preparing, 1000000);
-    }
-    return false;
-}
-
-void mt_segments_stop(void)
-{
-    mt_lock(&spool.lock);
-    bool first = mt_segments_phase() != MT_SEGMENTS_OFF;
-    set_phase(MT_SEGMENTS_OFF);
-    struct segment_list unused = spool.ready;
-    if (first)
-        spool.ready = (struct segment_list){0};
-    mt_unlock(&spool.lock);
-    if (!first)
-        return;
-    end_helper();
-    for (struct mt_segment *segment = unused.first; segment; segment = segment->next)
-        unmap_segment(segment);
-    unmap_closed();
-    if (wait_for_preparing() && !check_descriptor()) {
-        mt_os_truncate(spool.fd, place_offset(spool.header->segments));
-        close(spool.fd);
-    }
-    mark_end();
-}
-
-void mt_segments_stop_at_once(void)
-{
-    if (mt_segments_phase() == MT_SEGMENTS_OFF)
-        return;
-    set_phase(MT_SEGMENTS_OFF);
-    mark_end();
-}
-
-void mt_segments_abandon(void)
-{
-    mt_segments_stop();
-    unlink(spool.path);
-}
-
 // ---- fork ----
 
 void mt_segments_lock_for_fork(void)
@@ -671,11 +683,12 @@ void mt_segments_unlock_after_fork(void)
 // The mappings stay, since the thread may have been interrupted while it used one; nothing leads to them.
 void mt_segments_after_fork(void)
 {
-    if (mt_segments_phase() != MT_SEGMENTS_OFF && !check_descriptor())
+    bool is_open = mt_segments_phase() != MT_SEGMENTS_OFF || spool.unfinished;
+    if (is_open && !check_descriptor())
         close(spool.fd);
     set_phase(MT_SEGMENTS_OFF);
     __atomic_fetch_add(&spool.session, 1, __ATOMIC_RELEASE);
     __atomic_store_n(&spool.header, NULL, __ATOMIC_RELEASE);
-    spool.helper_runs = false;
+    spool.helper_runs = spool.unfinished = false;
     spool.overwrite_lock = spool.lock = spool.memory_lock = 0;
 }

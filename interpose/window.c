@@ -113,9 +113,12 @@ void mt_window_started(struct mt_window_state *state, bool is_running)
     state->last_before = state->highest;
 }
 
-// Nothing is missing: the capture is as good as stopped.
-static bool is_complete(const struct mt_window_state *state)
+// Nothing is missing, or too much came along: whatever the program does, it is stopped as soon as the thread
+// gets to it. Until then holding back is safe, and the limit is one.
+static bool is_decided(const struct mt_window_state *state)
 {
+    if (state->extra >= MT_WINDOW_MAX_EXTRA)
+        return true;
     return has_passed(state) && !state->creating[MT_WINDOW_INSIDE] && !state->unfinished;
 }
 
@@ -130,7 +133,7 @@ bool mt_window_stop_due(const struct mt_window_state *state)
         return false;
     if (state->ending)
         return state->pending == 0;
-    return is_complete(state) || state->extra >= MT_WINDOW_MAX_EXTRA;
+    return is_decided(state);
 }
 
 void mt_window_stops(struct mt_window_state *state)
@@ -210,7 +213,7 @@ enum mt_window_commit mt_window_commit_begins(struct mt_window_state *state, uin
         return commit_wanted(state, buffer);
     if (id <= state->last_before)
         return MT_WINDOW_PASS;
-    if (state->phase == MT_WINDOW_STOPPING || is_complete(state))
+    if (state->phase == MT_WINDOW_STOPPING || is_decided(state))
         return MT_WINDOW_HOLD;
     // The thread that is held could be the one that has to commit what the capture waits for.
     if (state->leaky || !has_passed(state) || has_uncommitted(state, thread))

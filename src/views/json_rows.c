@@ -4,10 +4,18 @@
 // its exit.
 #include "views/json.h"
 
+// Two columns that stay the same from row to row, ready to be copied.
+struct pair {
+    uint32_t first, second;
+    bool known;
+    uint8_t length;
+    char text[32];
+};
 struct rows {
     struct mt_json *json;
     struct mt_out *out;
     bool any;
+    struct pair place, tail; // of dispatches
 };
 
 static void begin_row(struct rows *rows)
@@ -141,7 +149,7 @@ static void write_command_buffer(void *context, const struct mt_model *model,
 
 int mt_json_command_buffers(struct mt_json *json)
 {
-    struct rows rows = {json, json->out, false};
+    struct rows rows = {.json = json, .out = json->out};
     struct mt_model_visitor visitor = {.command_buffer = write_command_buffer};
     return run_pass(&rows, &visitor, json->analysis->counts.command_buffers, "[", "]");
 }
@@ -179,7 +187,7 @@ static void write_encoder(void *context, const struct mt_model *model, const str
 
 int mt_json_encoders(struct mt_json *json)
 {
-    struct rows rows = {json, json->out, false};
+    struct rows rows = {.json = json, .out = json->out};
     struct mt_model_visitor visitor = {.encoder = write_encoder};
     return run_pass(&rows, &visitor, json->analysis->counts.encoders, "[", "]");
 }
@@ -200,6 +208,17 @@ static char *append_text(char *to, const char *text, size_t length)
 static char *append_id(char *to, uint32_t id)
 {
     return id ? append_u64(to, id) : append_text(to, ",null", 5);
+}
+
+// Copies all of the text, which is quicker than just its length; what is too much is written over.
+static char *append_pair(char *to, struct pair *pair, uint32_t first, uint32_t second)
+{
+    if (!pair->known || pair->first != first || pair->second != second) {
+        *pair = (struct pair){.first = first, .second = second, .known = true};
+        pair->length = (uint8_t)(append_id(append_id(pair->text, first), second) - pair->text);
+    }
+    memcpy(to, pair->text, sizeof(pair->text));
+    return to + pair->length;
 }
 
 static char *append_grid(char *to, const struct mt_dispatch *it)
@@ -233,8 +252,7 @@ static void write_dispatch(void *context, const struct mt_model *model, const st
     to = append_text(to, "\n[", 2);
     to = it->time_ns < 0 ? append_text(to, "-", 1) : to;
     to = mt_format_u64(to, it->time_ns < 0 ? 0 - (uint64_t)it->time_ns : (uint64_t)it->time_ns);
-    to = append_id(to, it->command_buffer);
-    to = append_id(to, it->encoder);
+    to = append_pair(to, &rows->place, it->command_buffer, it->encoder);
     to = append_u64(to, it->index);
     to = append_id(to, it->pipeline);
     to = append_grid(to, it);
@@ -242,8 +260,7 @@ static void write_dispatch(void *context, const struct mt_model *model, const st
         to = append_u64(to, it->threadgroup[i]);
     to = append_u64(to, it->threadgroup_memory_bytes);
     to = append_text(to, it->barrier_before ? ",1" : ",0", 2);
-    to = append_id(to, it->group);
-    to = append_id(to, it->thread);
+    to = append_pair(to, &rows->tail, it->group, it->thread);
     *to++ = ']';
     out->used += (size_t)(to - begin);
     note_group(rows, it->group);
@@ -255,7 +272,7 @@ int mt_json_dispatches(struct mt_json *json)
         "{\"columns\":[\"time_ns\",\"command_buffer\",\"encoder\",\"index\",\"pipeline\",\"form\",\"grid_x\","
         "\"grid_y\",\"grid_z\",\"threadgroup_x\",\"threadgroup_y\",\"threadgroup_z\","
         "\"threadgroup_memory_bytes\",\"barrier_before\",\"group\",\"thread\"],\"rows\":[";
-    struct rows rows = {json, json->out, false};
+    struct rows rows = {.json = json, .out = json->out};
     struct mt_model_visitor visitor = {.dispatch = write_dispatch};
     return run_pass(&rows, &visitor, json->analysis->counts.dispatches, begin, "]}");
 }
@@ -283,7 +300,7 @@ static void write_wait(void *context, const struct mt_model *model, const struct
 
 int mt_json_waits(struct mt_json *json)
 {
-    struct rows rows = {json, json->out, false};
+    struct rows rows = {.json = json, .out = json->out};
     struct mt_model_visitor visitor = {.wait = write_wait};
     return run_pass(&rows, &visitor, json->analysis->counts.waits, "[", "]");
 }
@@ -335,7 +352,7 @@ int mt_json_memory(struct mt_json *json)
     static const char begin[] =
         ",\"events\":{\"columns\":[\"time_ns\",\"what\",\"kind\",\"number\",\"bytes\","
         "\"total_bytes\"],\"rows\":[";
-    struct rows rows = {json, json->out, false};
+    struct rows rows = {.json = json, .out = json->out};
     struct mt_model_visitor visitor = {.memory = write_memory_event};
     write_memory_totals(json);
     if (json->detail < MT_DETAIL_FULL) {
@@ -348,7 +365,7 @@ int mt_json_memory(struct mt_json *json)
 // ---- debug groups: last, since only the passes before know them ----
 int mt_json_groups(struct mt_json *json)
 {
-    struct rows rows = {json, json->out, false};
+    struct rows rows = {.json = json, .out = json->out};
     mt_out_string(json->out, "[");
     for (uint32_t group = 1; group && group <= json->last_group; group++) {
         begin_row(&rows);

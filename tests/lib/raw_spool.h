@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { RAW_TICKS_BACK = 100000 }; // what a reader takes for no step back
+enum { RAW_TICKS_BACK = 5000000 }; // what a reader takes for no step back: about a millisecond
 
 struct raw_spool {
     uint8_t *bytes; // a copy of the whole file
@@ -188,7 +188,7 @@ static inline uint64_t raw_visit_segment(struct raw_spool *spool, struct raw_rec
             raw_problem(spool, "unknown type, or a record longer than its segment", type);
             break;
         }
-        // A thread that moves to another core may find its counter a little behind.
+        // Another core's counter may be a little behind, and a signal handler may come in between.
         if (at->any->time + RAW_TICKS_BACK < *last_time)
             raw_problem(spool, "time goes back, ticks", *last_time - at->any->time);
         *last_time = at->any->time;
@@ -198,6 +198,16 @@ static inline uint64_t raw_visit_segment(struct raw_spool *spool, struct raw_rec
         records++;
     }
     return records;
+}
+
+// A head says what held at the end of the segment before, unless another thread begins with it.
+static inline bool raw_head_agrees(const struct raw_record *before, const struct mt_spool_segment *head)
+{
+    const struct mt_rec_thread *first = (const struct mt_rec_thread *)head + MT_SPOOL_FIRST_SLOT;
+    if (first->time && mt_rec_type(first->word) == MT_REC_THREAD)
+        return head->thread == first->thread && !head->encoder && !head->command_buffer;
+    return before->thread == head->thread && before->encoder == head->encoder &&
+           before->command_buffer == head->command_buffer;
 }
 
 // All records of one kind, stream by stream; their number.
@@ -213,9 +223,7 @@ static inline uint64_t raw_records(struct raw_spool *spool, enum mt_segment_kind
         bool follows = at.segment && at.segment->stream == head->stream;
         if (!follows)
             last_time = 0;
-        if (follows && at.segment->number + 1 == head->number &&
-            (at.thread != head->thread || at.encoder != head->encoder ||
-             at.command_buffer != head->command_buffer))
+        if (follows && at.segment->number + 1 == head->number && !raw_head_agrees(&at, head))
             raw_problem(spool, "a head does not say what held, stream", head->stream);
         at.segment = head;
         at.thread = head->thread;

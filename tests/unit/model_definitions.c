@@ -272,7 +272,8 @@ static void test_bad_anchors(void)
     }
     struct model_log *log = run();
     for (uint32_t i = 0; i < log->dispatch_count; i++) {
-        CHECK_NEAR((double)log->dispatches[i].time_ns, (i / 2 + 1) * 1e6 - (i % 2 ? 0 : 1000), 2);
+        int64_t expected = (i / 2 + 1) * INT64_C(1000000) - (i % 2 ? 0 : 1000);
+        CHECK_NEAR((double)log->dispatches[i].time_ns, (double)expected, 2);
         CHECK(i == 0 || log->dispatches[i].time_ns >= log->dispatches[i - 1].time_ns);
     }
     log_end(log);

@@ -39,6 +39,7 @@ static void check_owners(struct raw_spool *spool, uint32_t owners)
         wrong += thread[owner] != found.records[i].thread;
     }
     CHECK_EQ(wrong, 0);
+    CHECK_EQ(spool->problems, 0);
     for (uint32_t owner = 1; owner <= owners; owner++)
         wrong += next[owner] != (owner <= THREADS ? EACH : SHORT_EACH);
     CHECK_EQ(wrong, 0);

@@ -22,8 +22,14 @@ struct exercise {
 
 static inline void touch(struct exercise *it, const void *bytes, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        it->sum = it->sum * 31 + ((const unsigned char *)bytes)[i];
+    const unsigned char *at = bytes;
+    uint64_t word;
+    for (; count >= sizeof word; count -= sizeof word, at += sizeof word) {
+        memcpy(&word, at, sizeof word);
+        it->sum = it->sum * 31 + word;
+    }
+    while (count--)
+        it->sum = it->sum * 31 + *at++;
 }
 
 static inline void touch_text(struct exercise *it, struct mt_text text)

@@ -35,9 +35,10 @@ static int collect(void *context, const struct mt_spool_stream *from, const stru
     for (size_t i = 0; i < count; i += slots_of(&slots[i])) {
         if (all->count == all->capacity) {
             all->capacity = all->capacity ? all->capacity * 2 : 256;
-            all->records = realloc(all->records, all->capacity * sizeof *all->records);
-            if (!all->records)
+            struct seen *records = realloc(all->records, all->capacity * sizeof *records);
+            if (!records)
                 abort();
+            all->records = records;
         }
         all->records[all->count++] = (struct seen){
             .time = slots[i].time,

@@ -182,8 +182,11 @@ static void test_too_many(void)
         create(id, 1);
         CHECK_EQ(commit(id, 1), MT_WINDOW_TRACKED);
     }
+    create(1000, 1);
+    CHECK_EQ(commit(1000, 1), MT_WINDOW_HOLD); // even if the thread that stops it comes late
     stop();
     CHECK_EQ(mt_window_result(&state).unfinished, 1);
+    CHECK_EQ(mt_window_result(&state).extra, MT_WINDOW_MAX_EXTRA);
 }
 
 // ---- creations beside each other ----
