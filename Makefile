@@ -182,6 +182,8 @@ $(B)/obj/interpose/%.o: private EXTRA = -fvisibility=hidden -ftls-model=initial-
 $(B)/obj/$(SM)/metal/%.o: private EXTRA = -fvisibility=hidden -Wno-objc-protocol-method-implementation
 $(B)/obj/$(SM)/lower/%.o: private EXTRA = -isystem $(LLVM_INCLUDE)
 $(B)/obj/tests/%.o: private INCLUDES = -I$(B)/include $(QUOTED) -iquote tests
+# Its dlsym is called by the sanitizers themselves, before they are ready for instrumented code.
+$(B)/obj/interpose/entry_linux.c.o: private SAN_FLAGS =
 # LLVM keeps memory until exit and is not instrumented: its tool is the same in every variant.
 $(B)/obj/$(SM)/lower/%.o: private SAN_FLAGS =
 

@@ -45,7 +45,7 @@ static struct mt_cb_entry *take_over(struct mt_cb_entry *old, id commands)
         struct mt_rec_cb_note record = {.word = MT_REC_WORD(MT_REC_CB_DISCARD, 0),
                                         .command_buffer = old->o.id};
         mt_record_event(&record);
-        if (mt_tap.capture)
+        if (mt_tap_captures())
             mt_capture_finished(old->o.id);
     }
     if (__atomic_load_n(&old->handlers, __ATOMIC_ACQUIRE) == 0)
@@ -58,7 +58,7 @@ static void record_create(struct mt_cb_entry *entry)
 {
     uint32_t command_buffer = mt_record_next(MT_COUNT_COMMAND_BUFFER);
     entry->o.id = command_buffer;
-    if (__builtin_expect(mt_tap.capture, 0)) {
+    if (mt_tap_captures()) {
         bool disturbed = false;
         bool wanted = mt_capture_created(command_buffer, &disturbed);
         entry->flags |= wanted || disturbed ? MT_CB_CAPTURED : 0;
@@ -214,10 +214,10 @@ static void on_completed(struct mt_objc_fixed_block *block, id commands)
     int saved = errno;
     struct mt_call ours;
     mt_calls_ours_begin(&ours);
-    if (__builtin_expect(mt_tap.capture, 0))
+    if (mt_tap_captures())
         mark_captured(entry);
     record_done(entry, commands);
-    if (__builtin_expect(mt_tap.capture, 0))
+    if (mt_tap_captures())
         mt_capture_finished(entry->o.id);
     entry->finished = true;
     handler_ran(entry);
@@ -275,7 +275,7 @@ static uint32_t before_commit(struct mt_cb_entry *entry)
         entry->scheduled = 0;
         record_create(entry);
     }
-    if (__builtin_expect(mt_tap.capture, 0)) {
+    if (mt_tap_captures()) {
         mt_capture_before_commit(entry->o.id);
         mark_captured(entry);
     }
@@ -304,7 +304,7 @@ void mt_hook_COMMAND_BUFFER_commit(id self, SEL op)
         errno = saved;
     }
     MT_FORWARD(call, void)(self, op);
-    if (command_buffer && __builtin_expect(mt_tap.capture, 0))
+    if (command_buffer && mt_tap_captures())
         mt_capture_committed(command_buffer);
     mt_call_end(&call);
 }
@@ -318,7 +318,7 @@ static uint64_t wait_begins(enum mt_wait_kind kind, uint32_t command_buffer, uin
         .value = value,
     };
     uint64_t begin = mt_record_event(&record);
-    if (__builtin_expect(mt_tap.capture, 0) && kind != MT_WAIT_SCHEDULED)
+    if (mt_tap_captures() && kind != MT_WAIT_SCHEDULED)
         mt_capture_wait_begins();
     return begin;
 }

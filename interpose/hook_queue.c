@@ -24,7 +24,7 @@ static struct mt_queue_entry *before_create(const struct mt_call *call)
     if (!call->outermost)
         return NULL;
     struct mt_queue_entry *queue = queue_of(call->self);
-    if (__builtin_expect(mt_tap.capture, 0) && queue)
+    if (mt_tap_captures() && queue)
         mt_capture_before_create(queue->device_object, call->self);
     return queue;
 }
@@ -33,7 +33,7 @@ static id after_create(struct mt_call *call, struct mt_queue_entry *queue, id co
 {
     if (call->outermost && commands)
         mt_know_command_buffer(commands, queue, flags);
-    else if (call->outermost && __builtin_expect(mt_tap.capture, 0))
+    else if (call->outermost && mt_tap_captures())
         mt_capture_created(0, &(bool){false});
     mt_call_end(call);
     return commands;

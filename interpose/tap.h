@@ -28,6 +28,11 @@ struct mt_tap {
 };
 extern struct mt_tap mt_tap;
 
+static inline bool mt_tap_captures(void) // a capture is wanted or runs; rarely
+{
+    return __builtin_expect(__atomic_load_n(&mt_tap.capture, __ATOMIC_RELAXED), 0);
+}
+
 // ---- entries per object ----
 struct mt_device_entry {
     struct mt_object o;

@@ -305,7 +305,7 @@ def check_nothing_lost(report):
     expect("dropped", {}, lost)
     expect("damage", {}, {key: value for key, value in report["dropped"]["damage"].items() if value})
     expect("warnings", [], report["warnings"])
-    expect("unended encoders", 0, report.counts["unended_encoders"])
+    expect("unended encoders and waits", (0, 0), (report.counts["unended_encoders"], report.counts["unended_waits"]))
 
 
 def check_consistency(report):

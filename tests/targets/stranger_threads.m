@@ -216,6 +216,38 @@ static void handed_over(int round)
     }
 }
 
+// Another thread ends an encoder of ours and begins one that we go on with; it may well be at the same place
+// in memory.
+static void *go_on(void *context)
+{
+    struct work **works = context;
+    @autoreleasepool {
+        dispatch(works[0], 1, 4);
+        work_end_encoder(works[0]);
+        work_commit(works[0]);
+        work_compute(works[1]);
+        dispatch(works[1], 2, 5);
+    }
+    return NULL;
+}
+
+static void handed_back(int round)
+{
+    pthread_t thread;
+    @autoreleasepool {
+        struct work *works[] = {new_work(0, [NSString stringWithFormat:@"handed back %d one", round]),
+                                new_work(0, [NSString stringWithFormat:@"handed back %d two", round])};
+        work_compute(works[0]);
+        dispatch(works[0], 0, 7);
+        start_thread(&thread, go_on, works);
+        pthread_join(thread, NULL);
+        work_threadgroups(works[1], MTLSizeMake(6, 1, 1), MTLSizeMake(8, 1, 1));
+        dispatch(works[1], 1, 8);
+        work_end_encoder(works[1]);
+        work_commit(works[1]);
+    }
+}
+
 // ---- brief threads ----
 static void *live_briefly(void *context)
 {
@@ -291,6 +323,7 @@ int main(int argc, char **argv)
         for (int round = 0; round < rounds; round++) {
             parallel_round(round);
             handed_over(round);
+            handed_back(round);
         }
         brief_threads(brief);
         wait_for_chain();

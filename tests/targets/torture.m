@@ -72,6 +72,7 @@ static void make_pipelines(void)
     MTLComputePipelineDescriptor *descriptor = [[MTLComputePipelineDescriptor alloc] init];
     [descriptor setComputeFunction:special];
     [descriptor setLabel:@"add ten"];
+    int before = app.handlers;
     [app.device newComputePipelineStateWithDescriptor:descriptor
                                               options:MTLPipelineOptionNone
                                     completionHandler:^(id<MTLComputePipelineState> made,
@@ -81,7 +82,7 @@ static void make_pipelines(void)
                                         app.add_by = [made retain];
                                         handler_ran();
                                     }];
-    wait_for_handlers(app.handlers + 1);
+    wait_for_handlers(before + 1);
     [descriptor release];
     [special release];
     [add release];

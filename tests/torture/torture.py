@@ -19,7 +19,7 @@ import subprocess
 import sys
 import time
 
-HANG_S = 120
+HANG_S = 60
 MOST_LINES = 4
 # How else than usual these may fail. A number is an errno; "short" transfers only a part.
 OTHER_WAYS = {

@@ -1,25 +1,28 @@
 // SPDX-License-Identifier: MIT
 // shows: a signal handler that records, at any moment, tears nothing, and what it could not record is counted
-// A thread records without a pause while a timer's handler does the same on it; at the end the handler calls
-// mt_record_stop, as exit from a handler would.
+// A thread records without a pause while another sends it signals, one at a time, whose handler records too
+// or calls mt_record_stop, as exit from a handler would.
 #define _GNU_SOURCE
 #include "unit/record_support.h"
 
+#include <pthread.h>
 #include <signal.h>
-#include <sys/time.h>
 
 static const char path[] = "signals.mtap";
-enum { NORMAL = 1, HANDLER = 2, ATTEMPTS = 600000 };
+enum { NORMAL = 1, HANDLER = 2 };
 
 static struct {
     uint32_t attempts, recorded, defined;
 } handler;
 
-static void on_timer(int signal_number)
+static struct {
+    pthread_t to;
+    uint32_t handled, over;
+} sender;
+
+static void on_signal(int signal_number)
 {
     (void)signal_number;
-    if (handler.recorded == ATTEMPTS)
-        return;
     // The number is that of what was recorded: a dropped one leaves no gap.
     struct mt_rec_dispatch record = record_dispatch(HANDLER, handler.recorded);
     handler.attempts++;
@@ -29,19 +32,34 @@ static void on_timer(int signal_number)
     size_t length = (size_t)snprintf(text, sizeof text, "from a handler %u", handler.attempts % 5000);
     handler.defined += mt_record_string(text, length) != 0;
     mt_record_anchor();
+    __atomic_fetch_add(&sender.handled, 1, __ATOMIC_RELEASE);
 }
 
-static void set_timer(long interval_us)
+// The next signal comes when the one before was handled: the other thread always gets on.
+static void *send_signals(void *unused)
 {
-    struct itimerval timer = {{0, interval_us}, {0, interval_us}};
-    setitimer(ITIMER_REAL, &timer, NULL);
+    (void)unused;
+    for (uint32_t sent = 1; !__atomic_load_n(&sender.over, __ATOMIC_ACQUIRE); sent++) {
+        usleep(mt_os_random() % 30);
+        pthread_kill(sender.to, SIGUSR1);
+        while (__atomic_load_n(&sender.handled, __ATOMIC_ACQUIRE) != sent)
+            sched_yield();
+    }
+    return NULL;
+}
+
+static void set_handler(void (*handle)(int))
+{
+    struct sigaction action = {.sa_handler = handle, .sa_flags = SA_RESTART};
+    sigaction(SIGUSR1, &action, NULL);
 }
 
 static void test_recording_handler(void)
 {
-    struct sigaction action = {.sa_handler = on_timer, .sa_flags = SA_RESTART};
-    sigaction(SIGALRM, &action, NULL);
-    set_timer(20);
+    set_handler(on_signal);
+    sender.to = pthread_self();
+    pthread_t thread;
+    pthread_create(&thread, NULL, send_signals, NULL);
     CHECK_EQ(record_begin(path, 0), 0);
     uint32_t numbers = 0, dropped = 0, undefined = 0;
     char text[32];
@@ -60,7 +78,8 @@ static void test_recording_handler(void)
             break;
         }
     }
-    set_timer(0);
+    __atomic_store_n(&sender.over, 1, __ATOMIC_RELEASE);
+    pthread_join(thread, NULL);
     CHECK_EQ(dropped, 0); // only who interrupts is refused
     CHECK_EQ(undefined, 0);
     CHECK_INT(handler.attempts, >, 100);
@@ -91,21 +110,28 @@ static void on_stop(int signal_number)
     mt_record_stop();
 }
 
+static void *send_one(void *delay_us)
+{
+    usleep((unsigned)(uintptr_t)delay_us);
+    pthread_kill(sender.to, SIGUSR1);
+    return NULL;
+}
+
 // Interrupted at any point, also inside the recorder, the end neither hangs nor crashes.
 static void test_stopping_handler(void)
 {
-    struct sigaction action = {.sa_handler = on_stop, .sa_flags = SA_RESTART};
-    sigaction(SIGALRM, &action, NULL);
-    for (uint32_t round = 0; round < 200; round++) {
+    set_handler(on_stop);
+    for (uint32_t round = 0; round < 100; round++) {
         CHECK_EQ(record_begin(path, round % 2 ? 1 << 20 : 0), 0);
-        struct itimerval timer = {{0, 0}, {0, 20 + round * 3}};
-        setitimer(ITIMER_REAL, &timer, NULL);
+        pthread_t thread;
+        pthread_create(&thread, NULL, send_one, (void *)(uintptr_t)(round * 5));
         char text[32];
         for (uint32_t i = 0; mt_record_on(); i++) {
             struct mt_rec_dispatch record = record_dispatch(NORMAL, i);
             mt_record_event(&record);
             mt_record_string(text, (size_t)snprintf(text, sizeof text, "%u", i));
         }
+        pthread_join(thread, NULL);
         struct raw_spool spool;
         if (!CHECK(raw_open(&spool, path, false)))
             return;

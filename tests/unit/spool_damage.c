@@ -287,14 +287,14 @@ static void test_records(void)
     }
 }
 
-// Strings whose length leads out of the segment, or is more than any string can have.
+// Strings whose length leads out of the segment, or is more than any string can have though it would fit.
 static void test_string_lengths(void)
 {
     const uint32_t lengths[] = {MT_SPOOL_MAX_STRING + 1, UINT32_MAX, UINT32_MAX >> 1,
                                 1U << 31 | 5000,         4096,       100000};
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
         struct spool_maker maker;
-        maker_begin(&maker, MAKER_SEGMENT_BYTES);
+        maker_begin(&maker, i == 0 ? MT_SPOOL_SEGMENT_BYTES : MAKER_SEGMENT_BYTES);
         maker_string(&maker, 1, "sound");
         struct mt_rec_string wrong = {.word = MT_REC_WORD(MT_REC_STRING, 2), .length = lengths[i]};
         maker_put(&maker, 0, maker_at(1), &wrong, sizeof wrong);
@@ -367,7 +367,7 @@ static void test_oversized(const struct spool_maker *sample)
     struct mt_spool_segment far = {
         .magic = MT_SPOOL_SEGMENT_MAGIC, .kind = MT_SEGMENT_EVENTS, .stream = 9, .number = 0, .use = 1};
     struct mt_rec_any record = {.time = maker_at(1), .word = MT_REC_DISPATCH_GROUPS};
-    off_t at = MT_SPOOL_HEADER_BYTES + ((off_t)1 << 32);
+    off_t at = MT_SPOOL_HEADER_BYTES + ((off_t)1 << 40);
     CHECK_EQ(pwrite(fd, &far, sizeof far, at), sizeof far);
     CHECK_EQ(pwrite(fd, &record, sizeof record, at + (off_t)sizeof far), sizeof record);
     struct exercise whole = exercise_bytes(sample->bytes, sample->size), it = exercise_spool(fd, false);

@@ -65,10 +65,10 @@ class Callgrind:
         copy.parent.mkdir(parents=True, exist_ok=True)
         subprocess.run(["llvm-strip-19", "-g", source, "-o", copy], check=True)
 
-    def count(self, name, program, *arguments, spool=None):
-        """Runs the program, with the tap if there is a spool to record to."""
+    def count(self, name, program, *arguments, spool=None, more=None):
+        """Runs the program, with the tap if there is a spool to record to, and with more variables."""
         out = self.work / f"callgrind.{name}"
-        environment = dict(self.environment)
+        environment = dict(self.environment, **(more or {}))
         if spool:
             spool.unlink(missing_ok=True)
             environment.update(METALTAP_SPOOL=str(spool), LD_PRELOAD=str(self.library))

@@ -25,7 +25,8 @@ class Lttng:
     def __init__(self, build, work):
         self.work = work
         self.daemon = None
-        self.environment = dict(os.environ, LTTNG_HOME=str(work))
+        self.variables = {"LTTNG_HOME": str(work)}  # of the daemon and of programs that are traced
+        self.environment = dict(os.environ, **self.variables)
         if not (build / "tests/bench/tap/peers-lttng").exists():
             raise Unavailable("built without lttng/tracepoint.h")
         if not shutil.which("lttng") or not shutil.which("lttng-sessiond"):

@@ -6,7 +6,7 @@
 //     target commit N M    the same, each committed and waited for
 //     target loop N M      the same as encode; time of a dispatch in a loop of N
 //     target spread N M    the same as encode; times of single dispatches
-//     target calls N M     the same as commit; times of the other calls, and of the whole process
+//     target calls N M     the same, committed in batches; times of the other calls
 #import <Foundation/Foundation.h>
 #import <Metal/Metal.h>
 
@@ -14,6 +14,7 @@
 
 #include <string.h>
 
+enum { BATCH = 16 };
 enum call { CALL_CREATE, CALL_ENCODER, CALL_PIPELINE, CALL_END, CALL_COMMIT, CALL_WAIT, CALLS };
 static const char *const call_names[CALLS] = {"create", "encoder", "pipeline", "end", "commit", "wait"};
 
@@ -72,8 +73,7 @@ static uint64_t timed(struct run *run, enum call call, uint64_t before)
     return mt_os_counter();
 }
 
-// The wait that is timed is one for a buffer that is done: the other is mostly the time of a sleep.
-static void one_buffer(struct run *run)
+static id<MTLCommandBuffer> encode_buffer(struct run *run)
 {
     uint64_t now = mt_os_counter();
     id<MTLCommandBuffer> buffer = [run->queue commandBuffer];
@@ -88,24 +88,49 @@ static void one_buffer(struct run *run)
         dispatch_all(run, encoder);
     now = mt_os_counter();
     [encoder endEncoding];
-    now = timed(run, CALL_END, now);
+    timed(run, CALL_END, now);
+    return buffer;
+}
+
+static void one_buffer(struct run *run)
+{
+    id<MTLCommandBuffer> buffer = encode_buffer(run);
     if (!run->commits)
         return;
     [buffer commit];
-    timed(run, CALL_COMMIT, now);
     [buffer waitUntilCompleted];
-    if (!run->calls)
-        return;
-    now = mt_os_counter();
-    [buffer waitUntilCompleted];
-    timed(run, CALL_WAIT, now);
+}
+
+// A commit that wakes a thread and a wait that sleeps take as long as the system likes. So the buffers are
+// held back by one that is enqueued before them and committed after them, and what is timed are waits for
+// buffers that are done.
+static void one_batch(struct run *run)
+{
+    id<MTLCommandBuffer> gate = [run->queue commandBuffer], buffers[BATCH];
+    [gate enqueue];
+    for (int i = 0; i < BATCH; i++) {
+        buffers[i] = encode_buffer(run);
+        uint64_t now = mt_os_counter();
+        [buffers[i] commit];
+        timed(run, CALL_COMMIT, now);
+    }
+    [gate commit];
+    [buffers[BATCH - 1] waitUntilCompleted];
+    for (int i = 0; i < BATCH; i++) {
+        uint64_t now = mt_os_counter();
+        [buffers[i] waitUntilCompleted];
+        timed(run, CALL_WAIT, now);
+    }
 }
 
 static void all_buffers(struct run *run)
 {
-    for (long i = 0; i < run->buffers; i++) {
+    for (long i = 0; i < run->buffers; i += run->calls ? BATCH : 1) {
         @autoreleasepool {
-            one_buffer(run);
+            if (run->calls)
+                one_batch(run);
+            else
+                one_buffer(run);
         }
     }
 }
@@ -120,11 +145,13 @@ static void print_result(struct run *run, uint64_t cpu_ns)
         printf("\"ns\": %.3f", samples_middle(&run->samples[0]) * ns_per_tick / (double)run->dispatches);
     } else if (run->spreads) {
         samples_print_spread(&run->samples[0], ns_per_tick);
-    } else {
-        for (int call = 0; run->calls && call < CALLS; call++) {
+    } else if (run->calls) {
+        for (int call = 0; call < CALLS; call++) {
             samples_sort(&run->samples[call]);
-            printf("\"%s\": %.2f, ", call_names[call], samples_middle(&run->samples[call]) * ns_per_tick);
+            printf("%s\"%s\": %.2f", call ? ", " : "", call_names[call],
+                   samples_middle(&run->samples[call]) * ns_per_tick);
         }
+    } else {
         printf("\"cpu_ns\": %.1f", (double)cpu_ns / (double)run->buffers);
     }
     printf("}\n");
@@ -132,7 +159,7 @@ static void print_result(struct run *run, uint64_t cpu_ns)
 
 static int make_room(struct run *run)
 {
-    size_t room = (size_t)run->buffers * (run->spreads ? (size_t)run->dispatches : 1);
+    size_t room = (size_t)(run->buffers + BATCH) * (run->spreads ? (size_t)run->dispatches : 1);
     int rc = 0;
     for (int call = 0; !rc && call < (run->calls ? CALLS : 1); call++)
         rc = samples_begin(&run->samples[call], room);
@@ -147,10 +174,10 @@ static bool read_arguments(struct run *run, int count, char **arguments)
     run->loops = strcmp(mode, "loop") == 0;
     run->spreads = strcmp(mode, "spread") == 0;
     run->calls = strcmp(mode, "calls") == 0;
-    run->commits = run->calls || strcmp(mode, "commit") == 0;
+    run->commits = strcmp(mode, "commit") == 0;
     run->dispatches = strtol(arguments[2], NULL, 10);
     run->buffers = strtol(arguments[3], NULL, 10);
-    bool known = run->commits || run->loops || run->spreads || strcmp(mode, "encode") == 0;
+    bool known = run->commits || run->loops || run->spreads || run->calls || strcmp(mode, "encode") == 0;
     return known && run->dispatches > 0 && run->buffers > 0;
 }
 
