@@ -271,7 +271,7 @@ static void finish(void)
             mt_capture_end();
         bool recorded = mt_record_path() != NULL;
         mt_record_stop();
-        mt_calls_wanted = false;
+        __atomic_store_n(&mt_calls_wanted, false, __ATOMIC_RELAXED);
         if (recorded)
             write_report();
     }
@@ -284,7 +284,7 @@ static void after_fork(void)
     mt_record_after_fork();
     mt_tap.capture = false;
     if (mt_tap.options.follow != MT_FOLLOW_FORK)
-        mt_calls_wanted = false;
+        __atomic_store_n(&mt_calls_wanted, false, __ATOMIC_RELAXED);
     else if (mt_calls_wanted && mt_tap.started)
         begin_recording();
     errno = saved;

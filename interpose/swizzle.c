@@ -208,7 +208,7 @@ void mt_call_begin(struct mt_call *call, id self, enum mt_hook hook)
     call->hook = hook;
     call->level = level;
     call->outer = outer;
-    call->outermost = !outer && mt_calls_wanted;
+    call->outermost = !outer && __atomic_load_n(&mt_calls_wanted, __ATOMIC_RELAXED);
     call->original = __atomic_load_n(&level->original[hook], __ATOMIC_ACQUIRE);
     mt_calls = call;
 }

@@ -81,7 +81,7 @@ static inline void mt_call_begin_fast(struct mt_call *call, id self, enum mt_rol
     call->hook = hook;
     call->level = level;
     call->outer = NULL;
-    call->outermost = mt_calls_wanted;
+    call->outermost = __atomic_load_n(&mt_calls_wanted, __ATOMIC_RELAXED);
     call->original = level->original[hook];
     mt_calls = call;
 }

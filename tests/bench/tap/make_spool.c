@@ -9,6 +9,7 @@
 
 #include "samples.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -129,6 +130,6 @@ int main(int count, char **arguments)
     for (unsigned i = 0; i < started; i++)
         pthread_join(ids[i], NULL);
     mt_record_stop();
-    printf("{\"dispatches\": %llu}\n", (unsigned long long)(work.buffers * PER_BUFFER * started));
+    printf("{\"dispatches\": %" PRIu64 "}\n", work.buffers * PER_BUFFER * started);
     return started == threads ? 0 : 1;
 }

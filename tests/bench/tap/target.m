@@ -183,7 +183,7 @@ static bool read_arguments(struct run *run, int count, char **arguments)
 
 int main(int count, char **arguments)
 {
-    struct run run = {0};
+    static struct run run;
     if (!read_arguments(&run, count, arguments)) {
         fprintf(stderr, "usage: target encode|commit|loop|spread|calls DISPATCHES COMMAND_BUFFERS\n");
         return 2;

@@ -12,24 +12,31 @@
 
 static cJSON *row_of(uint64_t number)
 {
-    const double values[] = {(double)(number * 37), (double)(number / 100 + 1), (double)(number / 100 + 1),
-                             (double)(number % 100), (double)(number % 24 + 1)};
+    enum { FORM = 5, GROUP = 14, COLUMNS = 16 };
+    uint64_t buffer = number / 100 + 1, width = 4096 / (1 + number % 7);
+    const uint64_t values[COLUMNS] = {number * 37,
+                                      buffer,
+                                      buffer,
+                                      number % 100,
+                                      number % 24 + 1,
+                                      0,
+                                      width,
+                                      1 + number % 32,
+                                      1,
+                                      32,
+                                      1 + number % 8,
+                                      1,
+                                      0,
+                                      0,
+                                      0,
+                                      number % 4 + 1};
     cJSON *row = cJSON_CreateArray();
-    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
-        cJSON_AddItemToArray(row, cJSON_CreateNumber(values[i]));
-    cJSON_AddItemToArray(row, cJSON_CreateString("threadgroups"));
-    const double shape[] = {(double)(4096 / (1 + number % 7)),
-                            (double)(1 + number % 32),
-                            1,
-                            32,
-                            (double)(1 + number % 8),
-                            1,
-                            0,
-                            0};
-    for (size_t i = 0; i < sizeof shape / sizeof *shape; i++)
-        cJSON_AddItemToArray(row, cJSON_CreateNumber(shape[i]));
-    cJSON_AddItemToArray(row, cJSON_CreateNull());
-    cJSON_AddItemToArray(row, cJSON_CreateNumber((double)(number % 4 + 1)));
+    for (int i = 0; i < COLUMNS; i++) {
+        cJSON *item = i == FORM    ? cJSON_CreateString("threadgroups")
+                      : i == GROUP ? cJSON_CreateNull()
+                                   : cJSON_CreateNumber((double)values[i]);
+        cJSON_AddItemToArray(row, item);
+    }
     return row;
 }
 
