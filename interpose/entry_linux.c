@@ -12,6 +12,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
 #include <string.h>
 
 #define EXPORTED __attribute__((visibility("default")))
@@ -125,9 +126,26 @@ char **mt_entry_environment(void)
     return environ;
 }
 
+// Libraries of the launch stand in the order in which they are searched, the C library behind those that were
+// preloaded; what is loaded later comes at the end. Asking for a symbol would not tell: a library finds its
+// own.
+static struct link_map *image_of(const void *address)
+{
+    Dl_info info;
+    void *image = NULL;
+    return dladdr1(address, &info, &image, RTLD_DL_LINKMAP) ? image : NULL;
+}
+
 bool mt_entry_at_launch(void)
 {
-    return real_dlsym() && real_dlsym()(RTLD_DEFAULT, names[0].name) == names[0].replacement;
+    dlsym_function in_libc = real_dlsym();
+    void *address = NULL;
+    memcpy(&address, &in_libc, sizeof address);
+    const struct link_map *libc = address ? image_of(address) : NULL;
+    const struct link_map *image = image_of(names[0].replacement);
+    while (image && image != libc)
+        image = image->l_next;
+    return libc && image == libc;
 }
 
 id mt_entry_all_devices(void)

@@ -3,6 +3,7 @@
 // starts in here, before the call is forwarded, since only buffers made after its start are in it.
 #include "capture.h"
 #include "hooks.h"
+#include "objc/sends.h"
 #include "tap.h"
 
 // A queue from before the tap was there is made known when it is first used.
@@ -61,7 +62,8 @@ id mt_hook_QUEUE_commandBufferWithDescriptor(id self, SEL op, id descriptor)
     mt_call_begin_fast(&call, self, MT_ROLE_QUEUE, MT_HOOK_QUEUE_commandBufferWithDescriptor);
     struct mt_queue_entry *queue = before_create(&call);
     id commands = MT_FORWARD(call, id, id)(self, op, descriptor);
-    return after_create(&call, queue, commands, MT_CB_DESCRIPTOR);
+    bool unretained = call.outermost && commands && !mtl_commandBuffer_retainedReferences(commands);
+    return after_create(&call, queue, commands, MT_CB_DESCRIPTOR | (unretained ? MT_CB_UNRETAINED : 0));
 }
 
 void mt_hook_QUEUE_setLabel(id self, SEL op, id label)
