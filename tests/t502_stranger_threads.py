@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # shows: with many threads, handlers and handed-over encoders the report is exactly what the program says
 # timeout: 900
-"""Runs tests/targets/stranger_threads plain and tapped on every GPU and wrapper depth; names are matched by label, since
-the order of threads is anybody's. The order within a command buffer is checked."""
+"""Runs tests/targets/stranger_threads plain and tapped on every GPU and wrapper depth. Buffers are matched by label,
+since the order of threads is anybody's. The order within a command buffer is checked."""
 
 import os
 import sys

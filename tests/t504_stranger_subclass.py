@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# shows: classes made below the driver's, whose methods call super and each other, are counted once and not entered twice
-"""tests/targets/stranger_subclass gives every object of the driver a class of its own making, one or two levels down, so
+# shows: calls of classes made below the driver's, which call super and each other, are counted once
+"""tests/targets/stranger_subclass gives objects of the driver a class of its own making, one or two levels down, so
 that classes of one line all have hooks. Its own methods run as often as without the tap."""
 
 import os

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # shows: output, words and exit of a program are the same with the tap, however it ends; what it did is reported
-"""Each way of tests/targets/stranger_ways to end, plain and tapped. Where the program leaves no moment for the report, the
-spool has everything."""
+"""Each way of tests/targets/stranger_ways to end, plain and tapped. Where the program leaves no moment for the report,
+the spool has everything."""
 
 import os
 import signal

@@ -43,6 +43,6 @@ def check_environment():
 for layers in "012":
     for name in ("errno", "signals", "delivery", "retain-counts"):
         said = check_same(name, layers)
-    r.expect("owners of what new gave", ["1"] * 2,
-             [line.split(": ")[1] for line in said.splitlines() if line.split(":")[0] in ("pipeline behind", "buffer behind")])
+    owners = dict(line.split(": ") for line in said.splitlines())
+    r.expect("owners of what new gave", ("1", "1"), (owners["pipeline behind"], owners["buffer behind"]))
 check_environment()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # shows: which processes are tapped, and that none loses or overwrites the files of another or of somebody else
-"""Programs without Metal, METALTAP_ONLY, forks, children, several at once with one name, foreign files, hard arguments."""
+"""Programs without Metal, METALTAP_ONLY, forks, children, several at once, foreign files, hard arguments."""
 
 import os
 import pathlib
@@ -45,8 +45,8 @@ def check_only():
     for glob, wanted in (("stranger_*", True), ("stranger_way?", True), ("*other*", False), ("sh", False)):
         folder = fresh(f"only-{'yes' if wanted else 'no'}-{len(glob)}")
         done = r.tapped(["sh", "-c", f"'{PROGRAM}' return"], folder, METALTAP_ONLY=glob)
-        r.expect(f"{glob}: exit and files", (5, wanted), (done.returncode, names(folder) == ["report.json", "report.mtap"]))
-        r.require(f"{glob}: nothing else", wanted or names(folder) == [])
+        r.expect(f"{glob}: exit and files", (5, ["report.json", "report.mtap"] if wanted else []),
+                 (done.returncode, names(folder)))
 
 
 def check_forks():

@@ -94,7 +94,7 @@ struct mt_command_buffer {
     enum mt_cb_end end;
     struct mt_text label, error;
     int64_t create_ns, first_encode_ns, enqueue_ns, commit_ns, scheduled_ns, gpu_start_ns, gpu_end_ns,
-        kernel_start_ns, kernel_end_ns, completed_ns;
+        completed_ns;
     uint64_t encode_ns; // sum of its encoders' begin to end
     uint64_t wait_ns;   // sum of what threads waited for it
     uint32_t waits, encoders, dispatches, blits, executes, handlers, presents, event_waits, event_signals;

@@ -28,8 +28,7 @@ struct mt_flight_cb *mt_run_get_cb(struct mt_run *run, uint32_t id)
     struct mt_command_buffer *row = &cb->row;
     row->id = id;
     row->create_ns = row->first_encode_ns = row->enqueue_ns = row->commit_ns = row->scheduled_ns =
-        row->gpu_start_ns = row->gpu_end_ns = row->kernel_start_ns = row->kernel_end_ns = row->completed_ns =
-            MT_NO_TIME;
+        row->gpu_start_ns = row->gpu_end_ns = row->completed_ns = MT_NO_TIME;
     return cb;
 }
 
@@ -102,8 +101,6 @@ static void on_done(struct mt_run *run, const struct mt_rec_cb_done *record, str
     row->scheduled_ns = mt_clock_ns_or_none(run->clock, record->scheduled);
     row->gpu_start_ns = mt_clock_from_gpu(run->clock, record->gpu_start_ns);
     row->gpu_end_ns = mt_clock_from_gpu(run->clock, record->gpu_end_ns);
-    row->kernel_start_ns = mt_clock_from_gpu(run->clock, record->kernel_start_ns);
-    row->kernel_end_ns = mt_clock_from_gpu(run->clock, record->kernel_end_ns);
     row->status = mt_rec_small(record->word);
     row->end = row->status == STATUS_COMPLETED ? MT_CB_COMPLETED : MT_CB_FAILED;
     row->error = mt_texts_get(&run->model->texts, record->error);

@@ -224,9 +224,9 @@ struct mt_rec_cb_done { // small: MTLCommandBufferStatus; two slots; written by 
     uint64_t scheduled;    // ticks, 0 if not seen
     uint64_t gpu_start_ns; // clock of start_ns; 0: Metal gave none
     uint64_t gpu_end_ns;
-    uint64_t kernel_start_ns, kernel_end_ns; // as Metal says; not reliable
-    uint32_t error;                          // string, 0: none
-    uint32_t flags;                          // enum mt_cb_flags, all that hold by now
+    uint64_t reserved[2];
+    uint32_t error; // string, 0: none
+    uint32_t flags; // enum mt_cb_flags, all that hold by now
 };
 struct mt_rec_cb_note { // small: kind. DISCARD, HANDLER (kind 0 scheduled, 1 completed), PRESENT
     MT_REC_HEAD;

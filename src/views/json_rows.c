@@ -107,8 +107,6 @@ static void put_cb_times(struct mt_out *out, const struct mt_command_buffer *it)
     put_time(out, ",\"enqueue_ns\":", it->enqueue_ns);
     put_time(out, ",\"commit_ns\":", it->commit_ns);
     put_time(out, ",\"scheduled_ns\":", it->scheduled_ns);
-    put_time(out, ",\"kernel_start_ns\":", it->kernel_start_ns);
-    put_time(out, ",\"kernel_end_ns\":", it->kernel_end_ns);
     put_time(out, ",\"gpu_start_ns\":", it->gpu_start_ns);
     put_time(out, ",\"gpu_end_ns\":", it->gpu_end_ns);
     put_time(out, ",\"gpu_ns\":", between(it->gpu_start_ns, it->gpu_end_ns));

@@ -122,8 +122,8 @@ def union_ns(intervals):
 def check_counts(report):
     buffers, encoders, dispatches = report["command_buffers"], report["encoders"], report.table("dispatches")
     counts = report.counts
-    for section in ("devices", "queues", "libraries", "functions", "pipelines", "threads", "command_buffers", "encoders",
-                    "waits"):
+    for section in ("devices", "queues", "libraries", "functions", "pipelines", "threads", "command_buffers",
+                    "encoders", "waits"):
         expect(f"number of {section}", counts[section], len(report[section]))
     expect("dispatches", counts["dispatches"], len(dispatches))
     for end in ("completed", "failed", "in_flight", "uncommitted", "discarded"):
@@ -141,6 +141,28 @@ def check_counts(report):
     expect("errors", counts["errors"], report["errors"]["count"])
 
 
+def by_key(rows, key):
+    """Rows in lists, by what they have under a key."""
+    lists = {}
+    for row in rows:
+        lists.setdefault(row[key], []).append(row)
+    return lists
+
+
+def check_dispatch_links(report):
+    encoder_of, seen = {row["id"]: row for row in report["encoders"]}, {}
+    threads = {row["id"] for row in report["threads"]}
+    for row in report.table("dispatches"):
+        require(f"dispatch {row} has an encoder", row["encoder"] in encoder_of)
+        expect(f"command buffer of {row}", encoder_of[row["encoder"]]["command_buffer"], row["command_buffer"])
+        expect(f"index of {row}", seen.setdefault(row["encoder"], 0), row["index"])
+        seen[row["encoder"]] += 1
+        require(f"thread of {row}", row["thread"] in threads)
+        require(f"pipeline of {row}", row["pipeline"] in report.pipelines)
+    for encoder in report["encoders"]:
+        expect(f"dispatches of {encoder}", encoder["dispatches"], seen.get(encoder["id"], 0))
+
+
 def check_links(report):
     """Every reference leads to a row, and rows below a row are as many as it says."""
     ids = {section: {row["id"] for row in report[section]} for section in
@@ -148,20 +170,11 @@ def check_links(report):
             "encoders")}
     for section, rows in ids.items():
         expect(f"{section}: ids are different", len(report[section]), len(rows))
-    dispatches, encoder_of = report.table("dispatches"), {row["id"]: row for row in report["encoders"]}
-    seen = {}
-    for row in dispatches:
-        require(f"dispatch {row} has an encoder", row["encoder"] in encoder_of)
-        expect(f"command buffer of {row}", encoder_of[row["encoder"]]["command_buffer"], row["command_buffer"])
-        expect(f"index of {row}", seen.setdefault(row["encoder"], 0), row["index"])
-        seen[row["encoder"]] += 1
-        require(f"thread of {row}", row["thread"] in ids["threads"])
-        require(f"pipeline of {row}", row["pipeline"] in ids["pipelines"])
-    for encoder in report["encoders"]:
-        expect(f"dispatches of {encoder}", encoder["dispatches"], seen.get(encoder["id"], 0))
-        require(f"command buffer of {encoder}", encoder["command_buffer"] in ids["command_buffers"])
+    check_dispatch_links(report)
+    encoders = by_key(report["encoders"], "command_buffer")
+    expect("encoders without a command buffer", set(), set(encoders) - ids["command_buffers"])
     for buffer in report["command_buffers"]:
-        inside = [row for row in report["encoders"] if row["command_buffer"] == buffer["id"]]
+        inside = encoders.get(buffer["id"], [])
         expect(f"encoders of {buffer}", buffer["encoders"], len(inside))
         for key in ("dispatches", "blits", "indirect_executes"):
             expect(f"{key} of {buffer}", buffer[key], total(inside, key))
@@ -337,14 +350,13 @@ def encoder_said(report, encoder, rows):
 
 def work_of(report):
     """The command buffers of a report in order of creation, in the form in which the strangers print them."""
-    dispatches, encoders = {}, {}
-    for row in report.table("dispatches"):
-        dispatches.setdefault(row["encoder"], []).append(row)
+    dispatches, encoders = by_key(report.table("dispatches"), "encoder"), {}
+    waits_of = by_key(report["waits"], "command_buffer")
     for row in sorted(report["encoders"], key=lambda row: row["id"]):
         encoders.setdefault(row["command_buffer"], []).append(encoder_said(report, row, dispatches.get(row["id"], [])))
     first_queue = min((row["id"] for row in report["queues"]), default=0)
     for row in report.command_buffers():
-        waits = [wait["kind"] for wait in report["waits"] if wait["command_buffer"] == row["id"]]
+        waits = [wait["kind"] for wait in waits_of.get(row["id"], [])]
         yield {"queue": row["queue"] - first_queue, "label": row["label"],
                "end": "dropped" if row["end"] in DROPPED else row["end"], "flags": ",".join(sorted(row["flags"])),
                "enqueued": int(row["enqueue_ns"] is not None), "handlers": row["handlers"],
@@ -396,57 +408,58 @@ def check_work(report, output, in_order=True):
 
 
 # ---- agreement with softmetal ----
-def threads_of(dispatch):
-    """The grid of a dispatch as printed, in threads."""
-    _, form, grid, threadgroup = dispatch[:4]
-    if form == "indirect":
+def function_of(report, pipeline):
+    """The name in the source; a pipeline's own may be another."""
+    row = report.pipelines[pipeline]
+    names = [function["name"] for function in report["functions"] if function["id"] == row["function"]]
+    return names[0] if names else row["name"]
+
+
+def threads_of(row):
+    """The grid of a dispatch in threads; what an indirect one had is not known."""
+    grid, threadgroup = [[row[f"{what}_{axis}"] for axis in "xyz"] for what in ("grid", "threadgroup")]
+    if row["form"] == "indirect":
         return None
-    return [g * t for g, t in zip(grid, threadgroup)] if form == "threadgroups" else grid
+    return [g * t for g, t in zip(grid, threadgroup)] if row["form"] == "threadgroups" else grid
+
+
+def check_logged_dispatches(report, lines, rows):
+    expect("number of dispatches", len(lines), len(rows))
+    lines = sorted(lines, key=lambda line: (line["encoder"], line["dispatch"]))
+    for line, row in zip(lines, sorted(rows, key=lambda row: (row["encoder"], row["index"]))):
+        expect(f"threadgroup of {line}", line["threadgroup"], [row[f"threadgroup_{axis}"] for axis in "xyz"])
+        require(f"grid of {line}: {row}", threads_of(row) in (None, line["grid"]))
+        expect(f"kernel of {line}", line["kernel"], function_of(report, row["pipeline"]))
+
+
+def logged_row(report, candidates, line):
+    """The command buffer that a line of the log is about: its label, and its times to the nanosecond (they pass
+    through Metal's seconds)."""
+    start_ns = report["clock"]["start_ns"]
+    for row in candidates:
+        if row["gpu_ns"] is not None and abs(row["gpu_start_ns"] + start_ns - line["start_ns"]) <= 2 and \
+                abs(row["gpu_end_ns"] + start_ns - line["end_ns"]) <= 2:
+            return row
+    return sys.exit(f"no command buffer of the report is {str(line)[:500]}")
 
 
 def check_log(report, path, output):
-    """softmetal's execution log has the same command buffers with the same times, and the same dispatches."""
+    """softmetal's execution log has the same command buffers with the same times, and the same dispatches; those from
+    indirect command buffers are as many as the program says."""
     with open(path, encoding="utf-8") as file:
         log = [json.loads(line) for line in file]
-    _, executed = work_said(output)
-    buffers = [line for line in log if line["event"] == "command_buffer"]
+    lines = by_key([line for line in log if line["event"] == "dispatch"], "command_buffer")
+    rows = by_key(report.table("dispatches"), "command_buffer")
     ran = [row for row in report["command_buffers"] if row["end"] in ("completed", "failed")]
-    expect("finished command buffers", len(buffers), len(ran))
-    start_ns = report["clock"]["start_ns"]
-    at = {(row["gpu_start_ns"] + start_ns, row["gpu_end_ns"] + start_ns): row for row in ran if row["gpu_ns"] is not None}
-    kernels = {number: row["name"] for number, row in report.pipelines.items()}
-    by_encoder = {}
-    for row in report.table("dispatches"):
-        by_encoder.setdefault(row["command_buffer"], []).append(row)
-    matched = 0
-    for line in buffers:
-        near = [row for (begin, end), row in at.items()
-                if abs(begin - line["start_ns"]) <= 2 and abs(end - line["end_ns"]) <= 2 and
-                (row["label"] or "") == line["label"]]
+    labels, executed = by_key(ran, "label"), 0
+    finished = [line for line in log if line["event"] == "command_buffer"]
+    expect("finished command buffers", len(finished), len(ran))
+    for line in finished:
         if line["status"] != 4:
             continue
-        require(f"a command buffer of the report is {str(line)[:500]}", len(near) >= 1)
-        rows = by_encoder.get(near[0]["id"], [])
-        lines = [entry for entry in log if entry["event"] == "dispatch" and
-                 entry["command_buffer"] == line["command_buffer"]]
-        matched += len(lines)
-        if near[0]["indirect_executes"]:
-            continue
-        lines.sort(key=lambda entry: (entry["encoder"], entry["dispatch"]))
-        rows = sorted(rows, key=lambda row: (row["encoder"], row["index"]))
-        expect(f"dispatches of {line}", len(lines), len(rows))
-        for entry, row in zip(lines, rows):
-            expect(f"threadgroup of {entry}", entry["threadgroup"], [row[f"threadgroup_{axis}"] for axis in "xyz"])
-            grid = threads_of([None, row["form"], [row[f"grid_{axis}"] for axis in "xyz"], entry["threadgroup"]])
-            require(f"grid of {entry}: {row}", grid is None or grid == entry["grid"])
-            name = report.pipelines[row["pipeline"]]
-            expect(f"kernel of {entry}", entry["kernel"], function_of(report, name) or kernels[row["pipeline"]])
-    wanted = [row for row in report.table("dispatches")
-              if row["command_buffer"] in {row["id"] for row in ran if row["end"] == "completed"}]
-    expect("dispatches that ran", matched, len(wanted) + executed)
-
-
-def function_of(report, pipeline):
-    """The name in the source, where the pipeline's function is known."""
-    names = [row["name"] for row in report["functions"] if row["id"] == pipeline["function"]]
-    return names[0] if names else None
+        row = logged_row(report, labels.get(line["label"] or None, []), line)
+        mine, theirs = rows.get(row["id"], []), lines.get(line["command_buffer"], [])
+        executed += len(theirs) - len(mine)
+        if not row["indirect_executes"]:
+            check_logged_dispatches(report, theirs, mine)
+    expect("dispatches from indirect command buffers", work_said(output)[1], executed)

@@ -533,7 +533,8 @@ static void hard_names(void)
         @"quotes \" ' and \\ backslash",
         @"lines\nand\ttabs\r\nand \x01 \x1b[31m",
         @"<script>alert('&amp;')</script>",
-        @"\U0001f600 \u00e4\u00f6\u00fc \u65e5\u672c\u8a9e \u202e right to left",
+        [NSString
+            stringWithFormat:@"\U0001f600 \u00e4\u00f6 \u65e5\u672c\u8a9e %C right to left", (unichar)0x202e],
         [@"" stringByPaddingToLength:65536 withString:@"a long name, " startingAtIndex:0],
         @"%s%n%d {\"json\":1}",
         @"",

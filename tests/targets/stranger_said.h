@@ -20,9 +20,10 @@ static inline void said_raw(struct said *said, const char *text, size_t length)
 {
     if (said->length + length + 1 > said->room) {
         said->room = 2 * (said->length + length + 64);
-        said->text = realloc(said->text, said->room);
-        if (!said->text)
+        char *grown = realloc(said->text, said->room);
+        if (!grown)
             abort();
+        said->text = grown;
     }
     memcpy(said->text + said->length, text, length);
     said->length += length;

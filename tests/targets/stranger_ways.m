@@ -8,14 +8,13 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-extern char **environ;
 
 static struct {
     id<MTLDevice> device;
@@ -109,7 +108,8 @@ static int end_crash(void)
 {
     work();
     fflush(stdout);
-    *(volatile int *)NULL = 1;
+    volatile uintptr_t nowhere = 16;
+    *(volatile int *)nowhere = 1;
     return 0;
 }
 
@@ -237,11 +237,10 @@ static void count_arrival(int number)
 {
     (void)number;
     char name[32] = "";
-    FILE *file = fopen("/proc/thread-self/comm", "r");
-    if (file && fgets(name, sizeof name, file))
+    int file = open("/proc/thread-self/comm", O_RDONLY);
+    if (read(file, name, sizeof name - 1) > 0)
         arrived = strncmp(name, "metaltap", 8) == 0 ? 2 : 1;
-    if (file)
-        fclose(file);
+    close(file);
 }
 
 static int tell_delivery(void)

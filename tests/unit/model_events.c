@@ -60,7 +60,6 @@ static void make_whole(void)
     maker_wait(&maker, 1, 41, MT_REC_WAIT_BEGIN, MT_WAIT_COMPLETED, 5, 0);
     MAKE(&maker, 2, maker_at(90), mt_rec_cb_done, MT_REC_CB_DONE, 4, .command_buffer = 5,
          .scheduled = maker_at(45), .gpu_start_ns = MAKER_START_NS + 50, .gpu_end_ns = MAKER_START_NS + 80,
-         .kernel_start_ns = MAKER_START_NS + 46, .kernel_end_ns = MAKER_START_NS + 47,
          .flags = MT_CB_CAPTURED);
     maker_wait(&maker, 1, 95, MT_REC_WAIT_END, MT_WAIT_COMPLETED, 5, 41);
 }
@@ -81,8 +80,6 @@ static void check_whole_cb(const struct model_log *log)
     CHECK_EQ(cb->scheduled_ns, 45);
     CHECK_EQ(cb->gpu_start_ns, 50);
     CHECK_EQ(cb->gpu_end_ns, 80);
-    CHECK_EQ(cb->kernel_start_ns, 46);
-    CHECK_EQ(cb->kernel_end_ns, 47);
     CHECK_EQ(cb->completed_ns, 90);
     CHECK_EQ(cb->encode_ns, 10 + 4);
     CHECK_EQ(cb->wait_ns, 95 - 41);
