@@ -177,6 +177,8 @@ static void start(void)
         mt_tap.add_completed = mt_objc_selector("addCompletedHandler:");
         if (!life.exit_registered)
             life.exit_registered = atexit(finish) == 0;
+        if (!life.exit_registered)
+            mt_log(MT_LOG_WARN, "no memory to be called at exit; metaltap report reads what is recorded");
         begin_recording();
         __atomic_store_n(&mt_tap.started, true, __ATOMIC_RELEASE);
         mt_hook_constants_class();

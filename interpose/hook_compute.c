@@ -35,7 +35,8 @@ static uint16_t clamp16(NSUInteger value)
 static void record_dispatch(struct mt_encoder_entry *encoder, enum mt_record_type type, mtl_size grid,
                             mtl_size threads)
 {
-    mt_context(encoder);
+    if (!mt_context(encoder))
+        return;
     struct mt_rec_dispatch record = {
         .word = MT_REC_WORD(type, pipeline_of(encoder)),
         .threadgroup_memory = threadgroup_units_of(encoder),

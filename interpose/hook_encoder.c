@@ -51,20 +51,21 @@ static void leave_place(struct mt_encoder_entry *encoder)
         __atomic_store_n(&place->context, mt_record_no_context, __ATOMIC_RELAXED);
 }
 
-void mt_context(struct mt_encoder_entry *encoder)
+bool mt_context(struct mt_encoder_entry *encoder)
 {
     if (mt_record_here->context == encoder)
-        return;
+        return true;
     struct mt_rec_context record = {
         .word = MT_REC_WORD(MT_REC_CONTEXT, 0),
         .encoder = encoder->o.id,
         .command_buffer = encoder->command_buffer,
     };
     if (!mt_record_event(&record))
-        return;
+        return false;
     leave_place(encoder);
     encoder->place = mt_record_here;
     __atomic_store_n(&mt_record_here->context, encoder, __ATOMIC_RELAXED);
+    return true;
 }
 
 void mt_encoder_ended(struct mt_encoder_entry *encoder)

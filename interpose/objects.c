@@ -56,24 +56,39 @@ void mt_lock_slow(mt_lock *lock)
     } while (__atomic_exchange_n(&lock->taken, 1, __ATOMIC_ACQUIRE));
 }
 
+// Who gets nothing goes on without an entry or a hook, so that what is missing in the report is told here.
+static void *tell_if_none(void *memory)
+{
+    static bool said;
+    if (!memory)
+        mt_warn_once(&said, "no memory for the tap; some of what follows is not recorded");
+    return memory;
+}
+
+static void *map(size_t bytes)
+{
+    void *memory;
+    return mt_os_map_memory(bytes, &memory) ? NULL : memory;
+}
+
 void *mt_arena(size_t bytes)
 {
     bytes = (bytes + 15) & ~(size_t)15;
-    void *memory = NULL;
     if (bytes > ARENA_BYTES / 4)
-        return mt_os_map_memory(bytes, &memory) ? NULL : memory;
+        return tell_if_none(map(bytes));
     mt_lock_take(&table.arena.lock);
-    if ((size_t)(table.arena.end - table.arena.next) < bytes && !mt_os_map_memory(ARENA_BYTES, &memory)) {
-        table.arena.next = memory;
-        table.arena.end = table.arena.next + ARENA_BYTES;
+    if ((size_t)(table.arena.end - table.arena.next) < bytes) {
+        char *more = map(ARENA_BYTES);
+        table.arena.next = more ? more : table.arena.next;
+        table.arena.end = more ? more + ARENA_BYTES : table.arena.end;
     }
-    memory = NULL;
+    void *memory = NULL;
     if ((size_t)(table.arena.end - table.arena.next) >= bytes) {
         memory = table.arena.next;
         table.arena.next += bytes;
     }
     mt_lock_drop(&table.arena.lock);
-    return memory;
+    return tell_if_none(memory);
 }
 
 static struct mt_object *new_entry(enum mt_kind kind)

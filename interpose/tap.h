@@ -125,7 +125,8 @@ void mt_know_memory(id object, enum mt_role role, enum mt_memory_kind kind);
 // The readable form of a set of function constants; string id, 0 for none.
 uint32_t mt_constants_text(id constants);
 void mt_hook_constants_class(void);
-// Makes sure that dispatches behind this belong to `encoder` in the stream of this thread.
-void mt_context(struct mt_encoder_entry *encoder);
+// Makes sure that dispatches behind this belong to `encoder` in the stream of this thread. False: that could
+// not be recorded (and is counted as lost), so they would belong to another.
+bool mt_context(struct mt_encoder_entry *encoder);
 
 #endif

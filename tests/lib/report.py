@@ -289,8 +289,9 @@ def check_times(report):
                (samples["count"], samples["total_ns"]) if samples else (0, 0))
 
 
-def check_memory(report):
-    """Running totals, releases of what was allocated, totals by kind, the peak."""
+def check_memory(report, in_order):
+    """Releases of what was allocated, totals by kind; running totals and the peak, where one thread allocates: of
+    several, one may come between another's counting and its note of the time."""
     alive, now, peak = {}, 0, 0
     sums = {kind: [0, 0, 0, 0] for kind in report["memory"]["kinds"]}
     for row in report.table("memory", "events"):
@@ -304,12 +305,12 @@ def check_memory(report):
         which = 0 if row["what"] == "allocate" else 1
         sums[row["kind"]][which] += 1
         sums[row["kind"]][2 + which] += row["bytes"]
-        expect(f"total after {row}", now, row["total_bytes"])
+        require(f"total after {row} is {now}", not in_order or now == row["total_bytes"])
         peak = max(peak, now)
     for kind, row in report["memory"]["kinds"].items():
         expect(f"memory of {kind}", sums[kind],
                [row[key] for key in ("allocations", "releases", "allocated_bytes", "released_bytes")])
-    if report.counts["memory_events"]:
+    if report.counts["memory_events"] and in_order:
         expect("now and peak", (now, peak), (report["memory"]["now_bytes"], report["memory"]["peak_bytes"]))
 
 
@@ -321,7 +322,7 @@ def check_nothing_lost(report):
     expect("unended encoders and waits", (0, 0), (report.counts["unended_encoders"], report.counts["unended_waits"]))
 
 
-def check_consistency(report):
+def check_consistency(report, memory_in_order=True):
     """Everything that holds in every full report of an undisturbed run."""
     check_nothing_lost(report)
     check_counts(report)
@@ -330,7 +331,7 @@ def check_consistency(report):
     check_sums(report)
     check_times(report)
     check_waits(report)
-    check_memory(report)
+    check_memory(report, memory_in_order)
 
 
 # ---- agreement with the program ----

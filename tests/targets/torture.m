@@ -3,6 +3,8 @@
 // buffers and heaps, labels and debug groups, handlers, events, two threads, and more dispatches than a
 // segment of a record holds, most of them in command buffers that are never committed. Checks its results
 // and prints them; the output is the same every time. Knows nothing of where or under what it runs.
+//
+//     torture [descriptors]    descriptors: all are in use while the device is made
 #import <Foundation/Foundation.h>
 #import <Metal/Metal.h>
 
@@ -10,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { COUNT = 256, ROUNDS = 12, ABANDONED = 5, DISPATCHES = 9000 };
 
@@ -206,10 +209,29 @@ static void run_two(id<MTLCommandQueue> queue)
     [descriptor release];
 }
 
-int main(void)
+// ---- without descriptors ----
+static int use_up_descriptors(int *first)
+{
+    int last = -1;
+    *first = dup(STDIN_FILENO);
+    for (int fd = *first; fd >= 0; fd = dup(STDIN_FILENO))
+        last = fd;
+    return last;
+}
+
+static id<MTLDevice> make_device(bool without_descriptors)
+{
+    int first = 0, last = without_descriptors ? use_up_descriptors(&first) : -1;
+    id<MTLDevice> device = MTLCreateSystemDefaultDevice();
+    for (int fd = first; fd <= last; fd++)
+        close(fd);
+    return device;
+}
+
+int main(int argc, char **argv)
 {
     @autoreleasepool {
-        app.device = MTLCreateSystemDefaultDevice();
+        app.device = make_device(argc > 1 && strcmp(argv[1], "descriptors") == 0);
         check("device", app.device != nil);
         id<MTLCommandQueue> queue = [app.device newCommandQueue];
         [queue setLabel:@"queue"];

@@ -39,7 +39,7 @@ static inline bool record_read(struct raw_spool *spool, const char *path)
 // Copies of all records of one type, in the order of the streams.
 struct record_found {
     enum mt_record_type type;
-    size_t count;
+    size_t count, size;
     struct raw_record *records;
 };
 
@@ -48,7 +48,10 @@ static inline void record_note(void *context, const struct raw_record *record)
     struct record_found *found = context;
     if (mt_rec_type(record->any->word) != found->type)
         return;
-    found->records = realloc(found->records, (found->count + 1) * sizeof *found->records);
+    if (found->count == found->size) {
+        found->size = found->size * 2 + 64;
+        found->records = realloc(found->records, found->size * sizeof *found->records);
+    }
     found->records[found->count++] = *record;
 }
 

@@ -15,6 +15,14 @@ struct seen {
     bool begins, gap;
     uint32_t thread, encoder, command_buffer;
 };
+static bool same_seen(const struct seen *one, const struct seen *other)
+{
+    return one->time == other->time && one->stream == other->stream && one->index == other->index &&
+           one->word == other->word && one->begins == other->begins && one->gap == other->gap &&
+           one->thread == other->thread && one->encoder == other->encoder &&
+           one->command_buffer == other->command_buffer;
+}
+
 struct all {
     struct seen *records;
     size_t count, capacity, runs;
@@ -124,8 +132,10 @@ static void test_merge(uint32_t streams, size_t count, uint32_t burst)
     // Again and again, with the same result.
     struct all again = read_events(spool);
     CHECK_EQ(again.count, count);
-    CHECK(again.count == all.count &&
-          memcmp(again.records, all.records, all.count * sizeof *all.records) == 0);
+    size_t different = 0;
+    for (size_t i = 0; i < count && i < again.count; i++)
+        different += !same_seen(&again.records[i], &all.records[i]);
+    CHECK_EQ(different, 0);
     CHECK_EQ(mt_spool_records(spool), count);
     if (burst >= 50)
         CHECK(all.runs < count / 10);

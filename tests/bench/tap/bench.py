@@ -20,17 +20,18 @@ ANCHOR = 9
 class Size:
     """How much is run; `quick` is for seeing that everything works."""
     rounds: int = 5
+    peer_rounds: int = 3
     dispatches: int = 1000  # in a command buffer whose dispatches are timed
     buffers: int = 2000
-    events: int = 400_000  # of a peer
-    slow_events: int = 50_000  # of a peer that takes microseconds
+    events: int = 300_000  # of a peer
+    slow_events: int = 20_000  # of a peer that takes microseconds
     counted: int = 200  # command buffers under callgrind, and twice that
     reports: tuple = (1_000_000, 10_000_000)
     tree: int = 1_000_000
 
     @staticmethod
     def quick():
-        return Size(rounds=1, dispatches=200, buffers=50, events=20_000, slow_events=5_000, counted=100,
+        return Size(rounds=1, peer_rounds=1, dispatches=200, buffers=50, events=20_000, slow_events=5_000, counted=100,
                     reports=(10_000, 100_000), tree=10_000)
 
 
@@ -60,13 +61,13 @@ class Bench:
     def spool(self):
         return self.work / "bench.mtap"
 
-    def in_turns(self, name, *arguments):
+    def in_turns(self, name, *arguments, of_runs=statistics.median):
         """Medians of what the program printed without the tap and with it, run in turns."""
         runs = {False: [], True: []}
         for _ in range(self.size.rounds):
             for tapped in runs:
                 runs[tapped].append(self.run(name, *arguments, tapped=tapped))
-        return medians(runs[False]), medians(runs[True])
+        return medians(runs[False], of_runs), medians(runs[True], of_runs)
 
 
 def make(build, work, quick):
@@ -76,8 +77,8 @@ def make(build, work, quick):
     return Bench(build, work, Size.quick() if quick else Size(), environment)
 
 
-def medians(runs):
-    return {key: statistics.median(run[key] for run in runs) for key in runs[0]}
+def medians(runs, of_runs=statistics.median):
+    return {key: of_runs(run[key] for run in runs) for key in runs[0]}
 
 
 def records(spool):

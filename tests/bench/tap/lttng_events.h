@@ -13,6 +13,7 @@
 #include <lttng/tracepoint.h>
 
 // clang-format off
+// cppcheck-suppress unknownMacro
 LTTNG_UST_TRACEPOINT_EVENT(
     metaltap_bench, dispatch,
     LTTNG_UST_TP_ARGS(const struct peer_fields *, fields),

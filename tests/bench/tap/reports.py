@@ -23,7 +23,7 @@ def measure(bench):
         row = {"spool_bytes": spool.stat().st_size}
         for detail in ("full", "cb", "summary"):
             runs = []
-            for _ in range(3 if wanted == bench.size.reports[0] else 2):
+            for _ in range(2 if wanted == bench.size.reports[0] else 1):
                 runs.append(bench.run("spend", bench.build / "bin/metaltap", "report", spool, "--json", out,
                                       "--detail", detail))
             row[detail] = dict(with_rate(best(runs), dispatches), json_bytes=out.stat().st_size)

@@ -68,14 +68,14 @@ static inline uint64_t samples_clock_ns(clockid_t clock)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
+// Sleeps, so that it takes the same number of instructions whenever it is called.
 static inline double samples_ns_per_tick(void)
 {
-    enum { WAIT_NS = 20000000 };
-    uint64_t ticks = mt_os_counter(), begin = samples_clock_ns(CLOCK_MONOTONIC), now;
-    do {
-        now = samples_clock_ns(CLOCK_MONOTONIC);
-    } while (now - begin < WAIT_NS);
-    return (double)(now - begin) / (double)(mt_os_counter() - ticks);
+    struct timespec pause = {.tv_nsec = 20000000};
+    uint64_t ticks = mt_os_counter(), begin = samples_clock_ns(CLOCK_MONOTONIC);
+    nanosleep(&pause, NULL);
+    uint64_t end = samples_clock_ns(CLOCK_MONOTONIC);
+    return (double)(end - begin) / (double)(mt_os_counter() - ticks);
 }
 
 // One set of samples of single calls as members of a JSON object.
