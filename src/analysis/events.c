@@ -256,18 +256,38 @@ static void on_wait(void *context, const struct mt_model *model, const struct mt
     note_time(analysis, it->end_ns);
 }
 
-static void on_memory(void *context, const struct mt_model *model, const struct mt_memory_event *it)
+static int64_t change_of(const struct mt_memory_event *it)
 {
-    (void)model;
-    struct mt_analysis *analysis = context;
-    struct mt_memory_use *memory = &analysis->memory;
-    analysis->counts.memory_events++;
-    note_time(analysis, it->time_ns);
-    memory->now_bytes = it->total_bytes;
-    if (it->total_bytes > memory->peak_bytes) {
-        memory->peak_bytes = it->total_bytes;
+    unsigned kind = (unsigned)it->kind & ~(unsigned)MT_MEMORY_FREE;
+    if (kind == MT_MEMORY_HEAP_BUFFER) // its heap counts
+        return 0;
+    return (unsigned)it->kind & MT_MEMORY_FREE ? -(int64_t)it->bytes : (int64_t)it->bytes;
+}
+
+// What a thread notes as the total and when it does so are two moments, so with several threads the last
+// total need not be the latest: the changes are added up. Where some are gone, the totals are all there is.
+static void follow_total(struct mt_memory_use *memory, const struct mt_model *model,
+                         const struct mt_memory_event *it)
+{
+    struct mt_loss loss;
+    mt_model_loss(model, &loss);
+    if (loss.overwritten_records || loss.dropped_records)
+        memory->now_bytes = it->total_bytes;
+    else
+        memory->now_bytes += (uint64_t)change_of(it);
+    if (memory->now_bytes > memory->peak_bytes) {
+        memory->peak_bytes = memory->now_bytes;
         memory->peak_ns = it->time_ns;
     }
+}
+
+static void on_memory(void *context, const struct mt_model *model, const struct mt_memory_event *it)
+{
+    struct mt_analysis *analysis = context;
+    struct mt_memory_use *memory = &analysis->memory;
+    note_time(analysis, it->time_ns);
+    follow_total(memory, model, it);
+    analysis->counts.memory_events++;
     unsigned kind = (unsigned)it->kind & ~(unsigned)MT_MEMORY_FREE;
     if (kind >= MT_MEMORY_KINDS)
         return;

@@ -5,20 +5,15 @@
 #define _GNU_SOURCE
 #include "unit/record_support.h"
 
-#include <pthread.h>
 #include <signal.h>
+#include <sys/time.h>
 
 static const char path[] = "signals.mtap";
-enum { NORMAL = 1, HANDLER = 2 };
+enum { NORMAL = 1, HANDLER = 2, INTERRUPTIONS = 3000, MOST_RECORDS = 3000000 };
 
 static struct {
     uint32_t attempts, recorded, defined;
 } handler;
-
-static struct {
-    pthread_t to;
-    uint32_t handled, over;
-} sender;
 
 static void on_signal(int signal_number)
 {
@@ -32,39 +27,33 @@ static void on_signal(int signal_number)
     size_t length = (size_t)snprintf(text, sizeof text, "from a handler %u", handler.attempts % 5000);
     handler.defined += mt_record_string(text, length) != 0;
     mt_record_anchor();
-    __atomic_fetch_add(&sender.handled, 1, __ATOMIC_RELEASE);
 }
 
-// The next signal comes when the one before was handled: the other thread always gets on.
-static void *send_signals(void *unused)
+// One signal, so that however slow things are, the thread gets on.
+static void interrupt_soon(void)
 {
-    (void)unused;
-    for (uint32_t sent = 1; !__atomic_load_n(&sender.over, __ATOMIC_ACQUIRE); sent++) {
-        usleep(mt_os_random() % 30);
-        pthread_kill(sender.to, SIGUSR1);
-        while (__atomic_load_n(&sender.handled, __ATOMIC_ACQUIRE) != sent)
-            sched_yield();
-    }
-    return NULL;
+    struct itimerval timer = {.it_value = {0, 1 + (long)(mt_os_random() % 40)}};
+    setitimer(ITIMER_REAL, &timer, NULL);
 }
 
 static void set_handler(void (*handle)(int))
 {
     struct sigaction action = {.sa_handler = handle, .sa_flags = SA_RESTART};
-    sigaction(SIGUSR1, &action, NULL);
+    sigaction(SIGALRM, &action, NULL);
 }
 
 static void test_recording_handler(void)
 {
     set_handler(on_signal);
-    sender.to = pthread_self();
-    pthread_t thread;
-    pthread_create(&thread, NULL, send_signals, NULL);
+    interrupt_soon();
     CHECK_EQ(record_begin(path, 0), 0);
-    uint32_t numbers = 0, dropped = 0, undefined = 0;
+    uint32_t numbers = 0, dropped = 0, undefined = 0, seen = 0;
     char text[32];
-    uint64_t end_ns = mt_os_clock_ns() + 500000000;
-    while (mt_os_clock_ns() < end_ns) {
+    while (seen < INTERRUPTIONS && numbers < MOST_RECORDS) {
+        uint32_t attempts = __atomic_load_n(&handler.attempts, __ATOMIC_RELAXED);
+        if (attempts != seen)
+            interrupt_soon();
+        seen = attempts;
         struct mt_rec_dispatch record = record_dispatch(NORMAL, numbers);
         errno = EXDEV;
         if (mt_record_event(&record))
@@ -78,8 +67,8 @@ static void test_recording_handler(void)
             break;
         }
     }
-    __atomic_store_n(&sender.over, 1, __ATOMIC_RELEASE);
-    pthread_join(thread, NULL);
+    while (__atomic_load_n(&handler.attempts, __ATOMIC_RELAXED) == seen)
+        usleep(10);       // the last one
     CHECK_EQ(dropped, 0); // only who interrupts is refused
     CHECK_EQ(undefined, 0);
     CHECK_INT(handler.attempts, >, 100);
@@ -110,28 +99,20 @@ static void on_stop(int signal_number)
     mt_record_stop();
 }
 
-static void *send_one(void *delay_us)
-{
-    usleep((unsigned)(uintptr_t)delay_us);
-    pthread_kill(sender.to, SIGUSR1);
-    return NULL;
-}
-
 // Interrupted at any point, also inside the recorder, the end neither hangs nor crashes.
 static void test_stopping_handler(void)
 {
     set_handler(on_stop);
     for (uint32_t round = 0; round < 100; round++) {
         CHECK_EQ(record_begin(path, round % 2 ? 1 << 20 : 0), 0);
-        pthread_t thread;
-        pthread_create(&thread, NULL, send_one, (void *)(uintptr_t)(round * 5));
+        struct itimerval timer = {.it_value = {0, 1 + (long)round * 5}};
+        setitimer(ITIMER_REAL, &timer, NULL);
         char text[32];
         for (uint32_t i = 0; mt_record_on(); i++) {
             struct mt_rec_dispatch record = record_dispatch(NORMAL, i);
             mt_record_event(&record);
             mt_record_string(text, (size_t)snprintf(text, sizeof text, "%u", i));
         }
-        pthread_join(thread, NULL);
         struct raw_spool spool;
         if (!CHECK(raw_open(&spool, path, false)))
             return;
