@@ -91,8 +91,12 @@ TOOL_SRC := $(filter-out %_darwin.c,$(call sources,tools/metaltap))
 TARGET_SRC := $(call sources,tests/targets)
 UNIT_SRC := $(call sources,tests/unit)
 BENCH_SRC := $(call sources,tests/bench)
+# What measures the tap. LTTng-UST stands beside it where it is installed.
+LTTNG := $(wildcard /usr/include/lttng/tracepoint.h /usr/include/*/lttng/tracepoint.h)
+TAP_BENCH_SRC := $(filter-out $(if $(LTTNG),,%/peer_lttng.c),$(call sources,tests/bench/tap))
+TORTURE_SRC := $(call sources,tests/torture)
 ALL_SRC := $(INTERPOSE_SRC) $(READING_SRC) $(TOOL_SRC) $(MSLC_MAIN) $(COMPILER_SRC) $(EXEC_SRC) $(METAL_SRC) $(LOWER_SRC) $(OBJC_SRC) $(TARGET_SRC) \
-    $(UNIT_SRC) $(BENCH_SRC)
+    $(UNIT_SRC) $(BENCH_SRC) $(TAP_BENCH_SRC) $(TORTURE_SRC)
 
 # What libMetal.so finds beside itself (../share/softmetal), and what programs include.
 SHARE_SRC := $(wildcard $(SM)/kernel_abi.h) $(sort $(shell find $(SM)/stdlib -type f ! -name '.*' 2>/dev/null))
@@ -112,10 +116,13 @@ program_names = $(sort $(basename $(notdir $(1))))
 TARGETS := $(addprefix $(B)/tests/targets/,$(call program_names,$(TARGET_SRC)))
 UNITS := $(addprefix $(B)/tests/unit/,$(call program_names,$(UNIT_SRC)))
 BENCH := $(B)/tests/bench/bench
+TAP_BENCH := $(addprefix $(B)/tests/bench/tap/,target make_spool tree spend peers $(if $(LTTNG),peers-lttng))
+TORTURE := $(if $(TORTURE_SRC),$(B)/tests/torture/fail.so)
 
 # ---- goals -----------------------------------------------------------------------------------------------------
 
-.PHONY: macos-check all help deps deps-bench demo run-demo test run-test bench run-bench lint format clean install \
+.PHONY: macos-check all help deps deps-bench demo run-demo test run-test torture bench run-bench run-bench-tap \
+    lint format clean install \
     install-files uninstall tests product FORCE
 
 ifeq ($(SYSTEM),Darwin)
@@ -135,12 +142,19 @@ deps-bench:
 demo: deps ## run a Metal program that knows nothing of us under the tap, show where its time went
 	$(Q)$(PARALLEL) run-demo
 
+torture: deps ## make every call of the tap fail in turn, kill a program a hundred times; takes its time
+	$(Q)$(PARALLEL) all
+	$(Q)tests/torture/torture.py --build $(B) --mode plain --depth 4 --every 5
+	$(Q)tests/torture/torture.py --build $(B) --mode keep --mode capture --mode spool --depth 2
+	$(Q)KILLS=100 tests/run --build $(B) t541
+
 test: deps ## build and run all tests; T='t012* exec' for some of them, SAN=... for a sanitizer
 	$(Q)$(PARALLEL) all
 	$(Q)tests/run --build $(B) $(T)
 
-bench: deps deps-bench ## measure kernels, compile times and submission costs beside OpenCL on PoCL
+bench: deps deps-bench ## measure softmetal beside OpenCL on PoCL, and the tap beside LTTng-UST and fprintf
 	$(Q)$(PARALLEL) run-bench
+	$(Q)$(PARALLEL) run-bench-tap
 
 lint: deps ## clang-format, clang-tidy, cppcheck, shellcheck, borders between the parts
 	$(Q)$(PARALLEL) -k -O lint-all
@@ -155,12 +169,16 @@ run-demo: product $(B)/tests/targets/demo
 	$(Q)mkdir -p $(B)/demo
 	$(Q)$(B)/bin/metaltap run --out $(B)/demo/report.json -- $(B)/tests/targets/demo
 
+run-bench-tap: product $(TAP_BENCH)
+	$(Q)mkdir -p $(B)/bench
+	$(Q)tests/bench/tap/run --build $(B) --json $(B)/bench/tap.json $(TAP_BENCH_ARGS)
+
 run-bench: product $(BENCH)
 	$(Q)mkdir -p $(B)/bench
 	$(Q)$(BENCH) --kernels tests/bench/kernels --json $(B)/bench/softmetal.json $(BENCH_ARGS)
 
 product: $(PRODUCT)
-tests: $(TARGETS) $(UNITS)
+tests: $(TARGETS) $(UNITS) $(TORTURE) $(if $(SAN),,$(TAP_BENCH))
 
 format: ## lay out the sources with clang-format
 	$(Q)clang-format-$(LLVM) -i $(FORMAT_SRC)
@@ -198,7 +216,7 @@ $(B)/obj/%.m.o: %.m $(B)/flags-objc
 	$(Q)$(CC) $(CFLAGS_OBJC) -MMD -MP -c -o $@ $<
 
 # Tests see the headers as a program does that has installed them.
-$(call objects,$(TARGET_SRC) $(UNIT_SRC) $(BENCH_SRC)): | $(HEADERS)
+$(call objects,$(TARGET_SRC) $(UNIT_SRC) $(BENCH_SRC) $(TAP_BENCH_SRC)): | $(HEADERS)
 
 # Changed flags make everything anew. Nothing is compiled before the tools are there.
 $(B)/flags-c: FORCE | $(B)/tools-found
@@ -258,10 +276,11 @@ $(B)/lib/libmetalobjc.a: $(call objects,$(OBJC_SRC))
 
 # A test program is one source file. Its library path is relative, so that build/ can be moved.
 TEST_LIBS = -L$(B)/lib $(LIBOBJC) $(if $(LIBMETAL),-lMetal) $(LIBS_OBJC) $(LIBS_C)
+TEST_RPATH := ../../lib
 define link_test
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(LDFLAGS) $(SAN_FLAGS) -Wl,-rpath,'$$ORIGIN/../../lib' -Wl,--as-needed -o $@ $(1) $(TEST_LIBS) $(2)
+	$(Q)$(CC) $(LDFLAGS) $(SAN_FLAGS) -Wl,-rpath,'$$ORIGIN/$(TEST_RPATH)' -Wl,--as-needed -o $@ $(1) $(TEST_LIBS) $(2)
 endef
 $(B)/tests/targets/%: $(B)/obj/tests/targets/%.c.o $(B)/lib/metaltap-parts.a $(LIBMETAL) $(LIBOBJC)
 	$(call link_test,$< $(B)/lib/metaltap-parts.a)
@@ -272,8 +291,29 @@ $(B)/tests/unit/%: $(B)/obj/tests/unit/%.c.o $(UNIT_PARTS) $(LIBMETAL) $(LIBOBJC
 	$(call link_test,$< $(UNIT_PARTS))
 $(B)/tests/unit/%: $(B)/obj/tests/unit/%.m.o $(LIBMETAL) $(LIBOBJC)
 	$(call link_test,$<)
+# Stands between the tap and libc; a sanitizer would stand there too.
+$(B)/obj/tests/torture/%.o: private SAN_FLAGS =
+$(B)/obj/tests/torture/%.o: private EXTRA = -fvisibility=hidden
+$(B)/tests/torture/fail.so: $(call objects,$(TORTURE_SRC))
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) -shared -o $@ $^ -ldl
 $(BENCH): $(call objects,$(BENCH_SRC)) $(LIBMETAL) $(LIBOBJC)
 	$(call link_test,$(filter %.o,$^),-lOpenCL)
+# The recorders side by side have the whole tap in them, its hooks being what is measured.
+TAP_BENCH_PARTS := $(B)/lib/metaltap-parts.a
+TAP_PEERS := $(call objects,$(addprefix tests/bench/tap/,peers.c peer_tap.c peer_stdio.c) \
+    $(filter interpose/entry%,$(INTERPOSE_SRC)))
+$(B)/tests/bench/tap/%: private TEST_RPATH = ../../../lib
+$(B)/tests/bench/tap/target: $(B)/obj/tests/bench/tap/target.m.o $(LIBMETAL) $(LIBOBJC)
+	$(call link_test,$<)
+$(addprefix $(B)/tests/bench/tap/,make_spool tree spend): $(B)/tests/bench/tap/%: $(B)/obj/tests/bench/tap/%.c.o \
+    $(TAP_BENCH_PARTS) $(LIBMETAL) $(LIBOBJC)
+	$(call link_test,$< $(TAP_BENCH_PARTS))
+$(B)/tests/bench/tap/peers: $(TAP_PEERS) $(TAP_BENCH_PARTS) $(LIBMETAL) $(LIBOBJC)
+	$(call link_test,$(TAP_PEERS) $(TAP_BENCH_PARTS))
+$(B)/tests/bench/tap/peers-lttng: $(TAP_PEERS) $(B)/obj/tests/bench/tap/peer_lttng.c.o $(TAP_BENCH_PARTS) $(LIBMETAL) $(LIBOBJC)
+	$(call link_test,$(filter %.o,$^) $(TAP_BENCH_PARTS),-llttng-ust)
 .SECONDARY: $(call objects,$(ALL_SRC))
 
 # ---- files that are only copied --------------------------------------------------------------------------------

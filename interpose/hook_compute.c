@@ -69,11 +69,11 @@ static void dispatch_slowly(id self, SEL op, enum mt_hook hook, enum mt_record_t
     if (encoder) {
         record_dispatch(encoder, type, grid, threads);
         fast = encoder->fast;
-        encoder->fast = NULL;
+        mt_encoder_set_fast(encoder, NULL);
     }
     MT_FORWARD(call, void, mtl_size, mtl_size)(self, op, grid, threads);
     if (encoder)
-        encoder->fast = fast;
+        mt_encoder_set_fast(encoder, fast);
     mt_call_end(&call);
 }
 
@@ -107,7 +107,7 @@ void mt_hook_COMPUTE_dispatchThreadgroups(id self, SEL op, mtl_size groups, mtl_
     struct mt_record_place *place = mt_record_here;
     const struct mt_encoder_entry *encoder = __atomic_load_n(&place->context, __ATOMIC_RELAXED);
     struct mt_slot *slot = place->cursor;
-    if (!likely(encoder->fast == self) || !likely(slot != place->end) ||
+    if (!likely(mt_encoder_is_fast(encoder, self)) || !likely(slot != place->end) ||
         !likely(!((groups.width | groups.height | groups.depth) >> 32))) {
         threadgroups_slowly(self, op, groups, threads);
         return;
@@ -152,7 +152,7 @@ static __attribute__((noinline)) void set_pipeline_slowly(id self, SEL op, id pi
 void mt_hook_COMPUTE_setComputePipelineState(id self, SEL op, id pipeline)
 {
     struct mt_encoder_entry *encoder = __atomic_load_n(&mt_record_here->context, __ATOMIC_RELAXED);
-    if (!likely(encoder->fast == self)) {
+    if (!likely(mt_encoder_is_fast(encoder, self))) {
         set_pipeline_slowly(self, op, pipeline);
         return;
     }

@@ -25,7 +25,7 @@ struct mt_encoder_entry *mt_know_encoder(id encoder, struct mt_cb_entry *command
     if (entry->has_threadgroup_bytes)
         memset(entry->threadgroup_bytes, 0, sizeof entry->threadgroup_bytes);
     entry->has_threadgroup_bytes = false;
-    entry->fast = cls->nested || mt_os_ticks_from_clock ? NULL : encoder;
+    mt_encoder_set_fast(entry, cls->nested || mt_os_ticks_from_clock ? NULL : encoder);
     struct mt_rec_encoder_begin record = {
         .word = MT_REC_WORD(MT_REC_ENCODER_BEGIN, 0),
         .encoder = entry->o.id,
@@ -53,7 +53,7 @@ static void leave_place(struct mt_encoder_entry *encoder)
 
 bool mt_context(struct mt_encoder_entry *encoder)
 {
-    if (mt_record_here->context == encoder)
+    if (__atomic_load_n(&mt_record_here->context, __ATOMIC_RELAXED) == encoder)
         return true;
     struct mt_rec_context record = {
         .word = MT_REC_WORD(MT_REC_CONTEXT, 0),
@@ -75,7 +75,7 @@ void mt_encoder_ended(struct mt_encoder_entry *encoder)
     record->word = MT_REC_WORD(MT_REC_ENCODER_END, 0);
     record->encoder = encoder->o.id;
     mt_record_close(record, 1, instead);
-    encoder->fast = NULL;
+    mt_encoder_set_fast(encoder, NULL);
     leave_place(encoder);
     mt_objects_remove(&encoder->o);
 }

@@ -64,11 +64,11 @@ static inline void set_busy(struct place *place, bool busy)
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
-// Copies all but the time, which is stored last. There is room for it.
+// Copies all but the time, which is stored last. There is room for it, and the caller set `busy` before it
+// looked at the time: what a signal handler records comes before or after both.
 static inline uint64_t append(struct place *place, const void *record, uint32_t slots, uint64_t time)
 {
     const struct mt_rec_context *context = record; // also the beginning of mt_rec_encoder_begin
-    set_busy(place, true);
     struct mt_slot *slot = place->open.cursor;
     memcpy(slot->body, &((const struct mt_slot *)record)->body, sizeof slot->body);
     if (slots == 2)
@@ -88,6 +88,12 @@ static_assert(offsetof(struct mt_rec_encoder_begin, encoder) == offsetof(struct 
                   offsetof(struct mt_rec_encoder_begin, command_buffer) ==
                       offsetof(struct mt_rec_context, command_buffer),
               "append reads both alike");
+
+static uint64_t append_now(struct place *place, const void *record, uint32_t slots)
+{
+    set_busy(place, true);
+    return append(place, record, slots, mt_os_ticks());
+}
 
 // ---- places and their segments ----
 
@@ -115,7 +121,7 @@ static bool refill(struct place *place)
         mt_segments_done(old);
     if (place->lost) {
         struct mt_rec_drop drop = {.word = MT_REC_WORD(MT_REC_DROP, 0), .records = place->lost};
-        append(place, &drop, 1, mt_os_ticks());
+        append_now(place, &drop, 1);
         place->lost = 0;
     }
     return true;
@@ -165,10 +171,12 @@ static void name_thread(const struct place *place, uint64_t os_thread)
 
 static void say_thread(struct place *place)
 {
-    uint64_t os_thread = mt_os_thread_id(), now = mt_os_ticks();
+    uint64_t os_thread = mt_os_thread_id();
     name_thread(place, os_thread);
     struct mt_rec_thread record = {
         .word = MT_REC_WORD(MT_REC_THREAD, 0), .thread = place->thread, .os_thread = os_thread};
+    set_busy(place, true);
+    uint64_t now = mt_os_ticks();
     append(place, &record, 1, now > place->left_at ? now : place->left_at);
 }
 
@@ -248,7 +256,7 @@ static __attribute__((noinline)) uint64_t append_slowly(const void *record, uint
 {
     struct place *place = mine();
     if (place && !place->busy && room_of(place) >= slots)
-        return append(place, record, slots, mt_os_ticks());
+        return append_now(place, record, slots);
     if (mt_segments_phase() == MT_SEGMENTS_OFF)
         return 0;
     if (inside || (place && place->busy)) {
@@ -259,7 +267,7 @@ static __attribute__((noinline)) uint64_t append_slowly(const void *record, uint
     uint64_t begin = mt_os_ticks();
     inside = true;
     struct place *found = place_with_room(slots, false);
-    uint64_t time = found ? append(found, record, slots, mt_os_ticks()) : 0;
+    uint64_t time = found ? append_now(found, record, slots) : 0;
     if (!found)
         count_drop(place);
     inside = false;
@@ -276,8 +284,13 @@ uint64_t mt_record_event(const void *record)
     uint32_t word = ((const struct mt_rec_any *)record)->word;
     uint32_t slots = mt_rec_slots(mt_rec_type(word & (MT_REC_STRING - 1)), 0);
     bool has_room = place->open.cursor != place->open.end;
-    if (__builtin_expect(slots > 1 || place->busy || !has_room || mt_os_ticks_from_clock, 0))
+    if (__builtin_expect(slots > 1 || place->busy || !has_room, 0))
         return append_slowly(record, slots);
+    set_busy(place, true);
+    if (__builtin_expect(mt_os_ticks_from_clock, 0)) {
+        set_busy(place, false);
+        return append_slowly(record, slots);
+    }
     return append(place, record, 1, mt_os_ticks());
 }
 
@@ -311,6 +324,7 @@ static void anchor_now(bool is_helper)
     inside = true;
     place = place_with_room(1, is_helper);
     if (place) {
+        set_busy(place, true);
         struct mt_rec_anchor anchor = take_anchor();
         __atomic_store_n(&recorder.anchor_last, anchor.time, __ATOMIC_RELAXED);
         append(place, &anchor, 1, anchor.time);
@@ -409,7 +423,7 @@ static uint64_t measure_append(void)
         place.open.cursor = memory;
         uint64_t begin = mt_os_ticks();
         for (int i = 0; i < RECORDS; i++)
-            append(&place, &record, 1, mt_os_ticks());
+            append_now(&place, &record, 1);
         uint64_t ticks = mt_os_ticks() - begin;
         best = ticks < best ? ticks : best;
     }
@@ -480,13 +494,15 @@ int mt_record_start(const struct mt_record_setup *setup)
     return rc;
 }
 
+// The thread has no place from now on. The place itself is left as it is: in a signal handler, the record
+// that was interrupted will still be finished there.
 static void forget_place(void)
 {
     struct place *place = mine();
     if (!place)
         return;
-    place->open.cursor = place->open.end = no_slots;
     place->session = 0;
+    mt_record_here = &nowhere.open;
 }
 
 void mt_record_stop(void)

@@ -93,6 +93,16 @@ struct mt_encoder_entry {
     bool has_threadgroup_bytes;
 };
 
+// Another thread whose stream had this encoder as its context may still look at it.
+static inline bool mt_encoder_is_fast(const struct mt_encoder_entry *entry, id encoder)
+{
+    return __atomic_load_n(&entry->fast, __ATOMIC_RELAXED) == encoder;
+}
+static inline void mt_encoder_set_fast(struct mt_encoder_entry *entry, id encoder)
+{
+    __atomic_store_n(&entry->fast, encoder, __ATOMIC_RELAXED);
+}
+
 // ---- log.c: one line on standard error, "metaltap: ..."; never more than a few in all ----
 __attribute__((format(printf, 2, 3))) void mt_log(enum mt_log_level level, const char *format, ...);
 // The same, once per `what`, and kept for the report.

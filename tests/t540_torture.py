@@ -14,4 +14,4 @@ if "san-" in BUILD.name:
     print("skip: sanitizers have a malloc of their own")
     sys.exit(77)
 sys.exit(subprocess.run([sys.executable, SRC / "tests/torture/torture.py", "--build", BUILD, "--work", WORK / "runs",
-                         "--depth", "1", "--once", "--new"], check=False).returncode)
+                         "--depth", "2", "--stay", "mmap,fallocate,pthread_create", "--new"], check=False).returncode)

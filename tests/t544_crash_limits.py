@@ -14,7 +14,6 @@ TORTURE = BUILD / "tests/targets/torture"
 METALTAP = BUILD / "bin/metaltap"
 LIBRARY = BUILD / "lib/libmetaltap.so"
 HANG_S = 120
-MEGABYTE = 1 << 20
 MOST_LINES = 3
 
 
@@ -70,13 +69,10 @@ def check_file_size(usual):
             sys.exit(f"never came to '{words}': {seen}")
 
 
-def least(kind, low, high, step):
-    """The smallest limit, within a step, under which the program works without the tap."""
-    while high - low > step:
-        middle = (low + high) // 2
-        works = run("least", limit=(kind, middle), tap=False).returncode == 0
-        low, high = (low, middle) if works else (middle, high)
-    return high
+def fewest_descriptors():
+    """The smallest limit under which the program works without the tap."""
+    return next(count for count in range(3, 64)
+                if run("fewest", limit=(resource.RLIMIT_NOFILE, count), tap=False).returncode == 0)
 
 
 def check_descriptors(usual):
@@ -85,19 +81,18 @@ def check_descriptors(usual):
     if not any("cannot record" in line and "Too many open files" in line for line in lines):
         sys.exit(f"descriptors: {lines}")
     # The tap holds one of its own while it records, and needs another to read its record at the end.
-    few = least(resource.RLIMIT_NOFILE, 3, 64, 1)
+    few = fewest_descriptors()
     words = [check(f"descriptors-{more}", run(f"descriptors-{more}", limit=(resource.RLIMIT_NOFILE, few + more)), usual)
              for more in (1, 2, 3, 5, 10)]
     print(f"descriptors: the program needs {few}; {words}")
 
 
-def check_memory(usual):
-    """What the tap takes is taken from the program: a few megabytes above what that needs, all is well."""
-    need = least(resource.RLIMIT_AS, 16 * MEGABYTE, 4096 * MEGABYTE, MEGABYTE)
-    for more in (16, 24, 64):
-        folder = f"memory-{more}"
-        print(f"memory: {need >> 20} + {more} MB",
-              check(folder, run(folder, limit=(resource.RLIMIT_AS, need + more * MEGABYTE)), usual))
+def check_memory():
+    """The process may not grow any more, from the middle of the program on."""
+    done = run("memory-usual", "memory", tap=False)
+    lines = check("memory", run("memory", "memory"), (done.returncode, done.stdout))
+    if not any("recording stopped" in line and "no memory" in line for line in lines):
+        sys.exit(f"memory: {lines}")
 
 
 def main():
@@ -107,7 +102,7 @@ def main():
     if "san-" in BUILD.name:
         return  # sanitizers need descriptors and terabytes of their own
     check_descriptors(usual)
-    check_memory(usual)
+    check_memory()
 
 
 main()

@@ -60,35 +60,6 @@ static inline struct mt_flight_encoder *current_encoder(struct mt_run *run, stru
     return encoder;
 }
 
-static inline void count_in_cb(struct mt_run *run, const struct mt_flight_encoder *encoder)
-{
-    if (encoder->cb_index == MT_FLIGHT_NONE)
-        return;
-    struct mt_flight_cb *cb = (struct mt_flight_cb *)run->cbs.entries + encoder->cb_index;
-    if (cb->entry.id == encoder->row.command_buffer)
-        cb->row.dispatches++;
-}
-
-static inline void place_dispatch(struct mt_run *run, struct mt_run_stream *stream, struct mt_dispatch *it)
-{
-    struct mt_flight_encoder *encoder = current_encoder(run, stream);
-    it->thread = stream->thread;
-    it->encoder = stream->encoder;
-    it->command_buffer = stream->command_buffer;
-    if (!encoder) {
-        run->unknown_context++;
-        it->index = it->group = 0;
-        it->barrier_before = false;
-        return;
-    }
-    it->command_buffer = encoder->row.command_buffer;
-    it->index = encoder->row.dispatches++;
-    it->group = encoder->group;
-    it->barrier_before = encoder->barrier;
-    encoder->barrier = false;
-    count_in_cb(run, encoder);
-}
-
 static void set_wide_grid(struct mt_dispatch *it, const struct mt_rec_dispatch_wide *record)
 {
     it->form = record->in_threads ? MT_REC_DISPATCH_THREADS : MT_REC_DISPATCH_GROUPS;
@@ -103,13 +74,9 @@ static inline void set_grid(struct mt_dispatch *it, const struct mt_rec_dispatch
         it->grid[i] = known ? record->grid[i] : 0;
 }
 
-static inline void on_dispatch(struct mt_run *run, struct mt_run_stream *stream,
-                               const struct mt_rec_any *slot)
+static inline void deliver_dispatch(struct mt_run *run, const struct mt_rec_any *slot)
 {
     struct mt_dispatch *it = &run->dispatch;
-    place_dispatch(run, stream, it);
-    if (!run->visitor->dispatch)
-        return;
     // What both forms have is in the same place.
     const struct mt_rec_dispatch *record = (const struct mt_rec_dispatch *)slot;
     it->pipeline = mt_rec_small(record->word);
@@ -123,6 +90,53 @@ static inline void on_dispatch(struct mt_run *run, struct mt_run_stream *stream,
     else
         set_grid(it, record);
     run->visitor->dispatch(run->visitor->context, run->model, it);
+}
+
+// Adds to what is known of the encoder and its command buffer, after some dispatches.
+static void count_dispatches(struct mt_run *run, struct mt_flight_encoder *encoder, uint32_t count)
+{
+    if (!encoder) {
+        run->unknown_context += count;
+        return;
+    }
+    encoder->row.dispatches += count;
+    encoder->barrier = false;
+    if (encoder->cb_index == MT_FLIGHT_NONE)
+        return;
+    struct mt_flight_cb *cb = mt_flight_at(&run->cbs, encoder->cb_index);
+    if (cb->entry.id == encoder->row.command_buffer)
+        cb->row.dispatches += count;
+}
+
+static inline bool is_dispatch(const struct mt_rec_any *slot)
+{
+    return mt_rec_type(slot->word) <= MT_REC_DISPATCH_WIDE; // a type of 0 does not come here
+}
+
+// Dispatches that follow each other, of one encoder; how many slots they took.
+static size_t on_dispatches(struct mt_run *run, struct mt_run_stream *stream, const struct mt_rec_any *slots,
+                            size_t count)
+{
+    struct mt_flight_encoder *encoder = current_encoder(run, stream);
+    struct mt_dispatch *it = &run->dispatch;
+    it->thread = stream->thread;
+    it->encoder = stream->encoder;
+    it->command_buffer = encoder ? encoder->row.command_buffer : stream->command_buffer;
+    it->group = encoder ? encoder->group : 0;
+    it->index = encoder ? encoder->row.dispatches : 0;
+    it->barrier_before = encoder && encoder->barrier;
+    uint32_t dispatches = 0, step = encoder ? 1 : 0;
+    size_t i = 0;
+    do {
+        if (run->visitor->dispatch)
+            deliver_dispatch(run, &slots[i]);
+        it->index += step;
+        it->barrier_before = false;
+        dispatches++;
+        i += mt_rec_type(slots[i].word) == MT_REC_DISPATCH_WIDE ? 2 : 1;
+    } while (i < count && is_dispatch(&slots[i]));
+    count_dispatches(run, encoder, dispatches);
+    return i;
 }
 
 // ---- other events ----
@@ -219,12 +233,12 @@ static int visit(void *context, const struct mt_spool_stream *from, const struct
     if (!stream)
         return -ENOMEM;
     for (size_t i = 0; i < count;) {
-        enum mt_record_type type = mt_rec_type(slots[i].word);
-        if (__builtin_expect(type <= MT_REC_DISPATCH_WIDE, 1))
-            on_dispatch(run, stream, &slots[i]);
-        else
-            on_event(run, stream, &slots[i]);
-        i += type == MT_REC_DISPATCH_WIDE || type == MT_REC_CB_DONE ? 2 : 1;
+        if (__builtin_expect(is_dispatch(&slots[i]), 1)) {
+            i += on_dispatches(run, stream, &slots[i], count - i);
+            continue;
+        }
+        on_event(run, stream, &slots[i]);
+        i += mt_rec_type(slots[i].word) == MT_REC_CB_DONE ? 2 : 1;
     }
     return run->status;
 }

@@ -4,14 +4,18 @@
 // segment of a record holds, most of them in command buffers that are never committed. Checks its results
 // and prints them; the output is the same every time. Knows nothing of where or under what it runs.
 //
-//     torture [descriptors]    descriptors: all are in use while the device is made
+//     torture [descriptors|memory]    descriptors: all are in use while the device is made; memory: from the
+//                                     middle on the process may not grow, and has enough for itself
 #import <Foundation/Foundation.h>
 #import <Metal/Metal.h>
 
+#include <limits.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 enum { COUNT = 256, ROUNDS = 12, ABANDONED = 5, DISPATCHES = 9000 };
@@ -228,16 +232,35 @@ static id<MTLDevice> make_device(bool without_descriptors)
     return device;
 }
 
+// ---- without memory ----
+static void leave_no_memory(void)
+{
+    enum { ENOUGH = 64 << 20 };
+    mallopt(M_TRIM_THRESHOLD, INT_MAX); // what is freed stays in the heap
+    mallopt(M_MMAP_THRESHOLD, INT_MAX);
+    void *all = malloc(ENOUGH);
+    if (all)
+        memset(all, 0, ENOUGH);
+    free(all);
+    struct rlimit limit;
+    getrlimit(RLIMIT_AS, &limit);
+    limit.rlim_cur = 1;
+    check("limit", all && !setrlimit(RLIMIT_AS, &limit));
+}
+
 int main(int argc, char **argv)
 {
+    const char *without = argc > 1 ? argv[1] : "";
     @autoreleasepool {
-        app.device = make_device(argc > 1 && strcmp(argv[1], "descriptors") == 0);
+        app.device = make_device(strcmp(without, "descriptors") == 0);
         check("device", app.device != nil);
         id<MTLCommandQueue> queue = [app.device newCommandQueue];
         [queue setLabel:@"queue"];
         make_libraries();
         make_pipelines();
         run_two(queue);
+        if (strcmp(without, "memory") == 0)
+            leave_no_memory();
         abandon_many(queue);
         printf("device: %s\n", [[app.device name] UTF8String]);
         [app.add release];

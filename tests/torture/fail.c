@@ -4,9 +4,10 @@
 // else's go straight through. Runs in the target on any thread. Never allocates, and never fails a call that
 // nobody asked it to fail.
 //
-//     TORTURE_LOG=FILE     a line per call that counts: its number, function, site, return addresses
+//     TORTURE_LOG=FILE     a line per call that counts: its number, function, and return addresses, nearest
+//                          first, relative to their image; those in cJSON begin with c
 //     TORTURE_NTH=N        the Nth call fails; with TORTURE_SITE, the Nth at that site
-//     TORTURE_SITE=HEX     calls with these last few return addresses, as the log has them
+//     TORTURE_SITE=TEXT    calls whose line in the log begins with this behind the number
 //     TORTURE_STAY=1       and every such call after it
 //     TORTURE_ERROR=N      with this errno instead of the usual one; "short": transfers one byte less or none
 #define _GNU_SOURCE
@@ -35,7 +36,7 @@
 #define EXPORTED __attribute__((visibility("default")))
 #define CALLER __builtin_return_address(0)
 
-enum { IMAGES = 2, FRAMES = 4, MOST_FRAMES = 24, SHORT = -1 };
+enum { IMAGES = 2, FRAMES = 6, MOST_FRAMES = 24, SHORT = -1 };
 
 static struct {
     struct image {
@@ -43,7 +44,8 @@ static struct {
     } images[IMAGES]; // the tap, and cJSON
     bool ready;
     const char *log;
-    uint64_t nth, site;
+    uint64_t nth;
+    const char *site;
     bool stay;
     int error; // 0: the usual one
     uint32_t count, at_site;
@@ -71,10 +73,10 @@ static int find_image(struct dl_phdr_info *info, size_t size, void *unused)
     return 0;
 }
 
-static uint64_t number_in(const char *variable, int base)
+static uint64_t number_in(const char *variable)
 {
     const char *text = getenv(variable);
-    return text ? strtoull(text, NULL, base) : 0;
+    return text ? strtoull(text, NULL, 10) : 0;
 }
 
 // At the first call of all, long before there is a second thread.
@@ -82,9 +84,9 @@ static void prepare(void)
 {
     const char *error = getenv("TORTURE_ERROR");
     torture.log = getenv("TORTURE_LOG");
-    torture.nth = number_in("TORTURE_NTH", 10);
-    torture.site = number_in("TORTURE_SITE", 16);
-    torture.stay = number_in("TORTURE_STAY", 10) != 0;
+    torture.nth = number_in("TORTURE_NTH");
+    torture.site = getenv("TORTURE_SITE");
+    torture.stay = number_in("TORTURE_STAY") != 0;
     if (error)
         torture.error = strcmp(error, "short") == 0 ? SHORT : (int)strtol(error, NULL, 10);
     dl_iterate_phdr(find_image, NULL);
@@ -101,9 +103,8 @@ static const struct image *image_of(uintptr_t address)
 }
 
 struct trace {
-    uint64_t frames[FRAMES]; // relative to their image, innermost first
-    bool in_cjson[FRAMES];
-    int count, looked_at;
+    char line[160]; // as the log has it
+    int length, count, looked_at;
 };
 
 static _Unwind_Reason_Code add_frame(struct _Unwind_Context *context, void *argument)
@@ -111,23 +112,21 @@ static _Unwind_Reason_Code add_frame(struct _Unwind_Context *context, void *argu
     struct trace *trace = argument;
     uintptr_t address = _Unwind_GetIP(context);
     const struct image *image = image_of(address);
-    if (image) {
-        trace->in_cjson[trace->count] = image != torture.images;
-        trace->frames[trace->count++] = address - image->base;
-    }
     if (!image && trace->count)
         return _URC_END_OF_STACK; // the program, or Metal
+    if (image) {
+        trace->length +=
+            snprintf(trace->line + trace->length, sizeof trace->line - (size_t)trace->length, " %s%lx",
+                     image == torture.images ? "" : "c", (unsigned long)(address - image->base));
+        trace->count++;
+    }
     return trace->count == FRAMES || ++trace->looked_at == MOST_FRAMES ? _URC_END_OF_STACK : _URC_NO_REASON;
 }
 
-static uint64_t site_of(const char *function, const struct trace *trace)
+static bool is_at(const struct trace *trace, const char *site)
 {
-    uint64_t hash = 1469598103934665603U;
-    for (; *function; function++)
-        hash = (hash ^ (unsigned char)*function) * 1099511628211U;
-    for (int i = 0; i < trace->count; i++)
-        hash = (hash ^ trace->frames[i]) * 1099511628211U;
-    return hash;
+    size_t length = strlen(site);
+    return strncmp(trace->line, site, length) == 0 && (!trace->line[length] || trace->line[length] == ' ');
 }
 
 // ---- the real ones ----
@@ -143,23 +142,19 @@ static void *real(const char *name)
 }
 
 // ---- whether it fails ----
-static void log_call(uint32_t number, const char *function, uint64_t site, const struct trace *trace)
+static void log_call(uint32_t number, const struct trace *trace)
 {
-    char line[256];
-    int length = snprintf(line, sizeof line, "%u %s %llx", number, function, (unsigned long long)site);
-    for (int i = 0; i < trace->count; i++)
-        length += snprintf(line + length, sizeof line - (size_t)length, " %s%llx",
-                           trace->in_cjson[i] ? "c" : "", (unsigned long long)trace->frames[i]);
-    line[length++] = '\n';
+    char line[200];
+    int length = snprintf(line, sizeof line, "%u %s\n", number, trace->line);
     int fd = open(torture.log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     if (write(fd, line, (size_t)length) != length)
         abort(); // a test that cannot tell what it did proves nothing
     close(fd);
 }
 
-static bool is_chosen(uint32_t number, uint64_t site)
+static bool is_chosen(uint32_t number, const struct trace *trace)
 {
-    if (!torture.nth || (torture.site && site != torture.site))
+    if (!torture.nth || (torture.site && !is_at(trace, torture.site)))
         return false;
     if (torture.site)
         number = __atomic_add_fetch(&torture.at_site, 1, __ATOMIC_RELAXED);
@@ -171,12 +166,12 @@ static bool count_call(const char *function)
     struct trace trace = {0};
     inside = true;
     int saved = errno;
+    trace.length = snprintf(trace.line, sizeof trace.line, "%s", function);
     _Unwind_Backtrace(add_frame, &trace);
-    uint64_t site = site_of(function, &trace);
     uint32_t number = __atomic_add_fetch(&torture.count, 1, __ATOMIC_RELAXED);
-    bool chosen = is_chosen(number, site);
+    bool chosen = is_chosen(number, &trace);
     if (torture.log && (chosen || !torture.nth))
-        log_call(number, function, site, &trace);
+        log_call(number, &trace);
     errno = saved;
     inside = false;
     return chosen;

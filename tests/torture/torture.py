@@ -20,11 +20,14 @@ import sys
 import time
 
 HANG_S = 60
+REPORTING = ("malloc", "calloc", "realloc", "pread", "write")
+SRC = pathlib.Path(__file__).resolve().parent.parent.parent
+OWN_VARIABLES = ("METALTAP_", "TORTURE_")
 MOST_LINES = 4
 # How else than usual these may fail. A number is an errno; "short" transfers only a part.
 OTHER_WAYS = {
     "fallocate": (errno.EOPNOTSUPP, errno.EINTR, errno.EDQUOT), "ftruncate": (errno.EINTR,),
-    "open": (errno.EACCES, errno.ENOSPC, errno.EROFS), "write": (errno.EINTR, "short", errno.EPIPE),
+    "open": (errno.EACCES, errno.ENOSPC), "write": (errno.EINTR, "short", errno.EPIPE),
     "pwrite": (errno.EINTR, "short"), "pread": (errno.EINTR, "short"), "rename": (errno.EXDEV,),
     "mmap": (errno.EAGAIN, errno.ENODEV), "fcntl": (errno.EINVAL,),
 }
@@ -32,7 +35,7 @@ MODES = {
     "plain": {},
     "keep": {"METALTAP_KEEP": "1M"},
     "capture": {"METALTAP_CAPTURE": "trace.gputrace", "METALTAP_WINDOW": "cb:2+3"},
-    "late report": {"METALTAP_OUT": None, "METALTAP_SPOOL": "report.mtap"},
+    "spool": {"METALTAP_OUT": None, "METALTAP_SPOOL": "report.mtap"},
 }
 TABLES = ("devices", "queues", "libraries", "functions", "pipelines")
 GROWING = ("command_buffers", "encoders", "waits")
@@ -43,12 +46,14 @@ EXPECTED_FILES = {"report.json", "report.mtap", "calls", "trace.gputrace", "read
 class Call:
     number: int
     function: str
-    site: str
     frames: tuple  # return addresses, innermost first; those in cJSON begin with c
 
-    def place(self, depth):
-        """The call and its nearest callers in the tap. cJSON's own functions are not told apart."""
-        return (self.function, *[frame for frame in self.frames if frame[0] != "c"][:depth])
+    def site(self, depth):
+        """The call and as many of its callers in the tap, as fail.so knows it. The report has so many places which
+        allocate, read and write that one caller less must do for those."""
+        wanted = max(depth - (self.function in REPORTING), 1)
+        ours = [number for number, frame in enumerate(self.frames) if frame[0] != "c"][:wanted]
+        return " ".join((self.function, *self.frames[:ours[-1] + 1 if ours else None]))
 
 
 @dataclasses.dataclass
@@ -89,7 +94,9 @@ class Torture:
         folder.mkdir(parents=True)
         if preload is None:
             preload = (self.build / "tests/torture/fail.so", self.library)
-        env = {**os.environ, "METALTAP_OUT": "report.json", **MODES[self.mode], **variables,
+        env = {key: value for key, value in os.environ.items() if not key.startswith(OWN_VARIABLES)}
+        env.setdefault("SOFTMETAL_CACHE", str(SRC / "build/tests/cache"))
+        env = {**env, "METALTAP_OUT": "report.json", **MODES[self.mode], **variables,
                "LD_PRELOAD": ":".join(map(str, preload))}
         env = {key: value for key, value in env.items() if value is not None}
         with subprocess.Popen([self.program], cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -169,31 +176,29 @@ class Torture:
 
     # ---- faults ----
     def sites(self, depth):
-        """One call of each place (function and `depth` callers), with its number among the calls of its site."""
-        chosen, seen = {}, {}
+        """The first call of each place, which is the function and as many callers."""
+        chosen = {}
         for call in self.calls:
-            seen[call.site] = seen.get(call.site, 0) + 1
-            chosen.setdefault(call.place(depth), (call, seen[call.site]))
-        return list(chosen.values())
+            chosen.setdefault(call.site(depth), call)
+        return chosen
 
     def faults(self, depth, every, stay, known=()):
-        """`known`: places that have had their turn."""
-        for call, nth in self.sites(depth):
-            if call.place(depth) in known:
+        """`stay`: functions whose places go on failing in another run. `known`: places that have had their turn."""
+        for site, call in self.sites(depth).items():
+            if site in known:
                 continue
-            variables = {"TORTURE_SITE": call.site, "TORTURE_NTH": str(nth)}
+            variables = {"TORTURE_SITE": site, "TORTURE_NTH": "1"}
             yield Fault(call, variables, f"{call.function} once")
-            if stay:
+            if call.function in stay or stay == ("all",):
                 yield Fault(call, {**variables, "TORTURE_STAY": "1"}, f"{call.function} always")
-        for function, ways in OTHER_WAYS.items():
-            for call, nth in [] if known else [site for site in self.sites(depth - 1) if site[0].function == function]:
-                for way in ways:
-                    yield Fault(call, {"TORTURE_SITE": call.site, "TORTURE_NTH": str(nth), "TORTURE_ERROR": str(way)},
-                                f"{function}: {way}")
-        for call in self.calls[::every] if every else []:
-            yield Fault(call, {"TORTURE_NTH": str(call.number)}, f"call {call.number}")
-            if stay:
-                yield Fault(call, {"TORTURE_NTH": str(call.number), "TORTURE_STAY": "1"}, f"from call {call.number} on")
+        for site, call in self.sites(depth - 1).items() if not known else ():
+            for way in OTHER_WAYS.get(call.function, ()):
+                yield Fault(call, {"TORTURE_SITE": site, "TORTURE_NTH": "1", "TORTURE_ERROR": str(way)},
+                            f"{call.function}: {way}")
+        for call in self.calls[::every] if every else ():
+            variables = {"TORTURE_NTH": str(call.number)}
+            yield Fault(call, variables, f"call {call.number}")
+            yield Fault(call, {**variables, "TORTURE_STAY": "1"}, f"all from call {call.number} on")
 
     def try_fault(self, numbered):
         number, fault = numbered
@@ -219,7 +224,7 @@ class Torture:
         print(f"{self.program.name}, {self.mode}: {len(self.calls)} calls from {len(self.sites(4))} places; {len(faults)} "
               f"runs, {verdicts['failed']} wrong, {verdicts['missed']} where the call did not come, "
               f"{time.monotonic() - started:.0f} s", flush=True)
-        return verdicts["failed"] == 0 and verdicts["passed"] >= verdicts["missed"]
+        return verdicts["failed"] == 0 and verdicts["missed"] <= len(faults) / 10
 
     def tell(self, number, fault, problems):
         settings = " ".join(f"{key}={value}" for key, value in fault.variables.items())
@@ -240,8 +245,8 @@ class Torture:
 
 
 def parse_call(line):
-    number, function, site, *frames = line.split()
-    return Call(int(number), function, site, tuple(frames))
+    number, function, *frames = line.split()
+    return Call(int(number), function, tuple(frames))
 
 
 def counts_of(report):
@@ -260,9 +265,9 @@ def main():
     add("--work", type=pathlib.Path, help="folder for the runs (default: BUILD/tests/torture/runs)")
     add("--program", action="append", help="of tests/targets (default: torture)")
     add("--mode", action="append", choices=MODES, help="default: all")
-    add("--depth", type=int, default=4, help="callers that make places different (1 to 4)")
+    add("--depth", type=int, default=4, help="callers that make places different (2 to 6)")
     add("--every", type=int, default=0, metavar="N", help="also every Nth single call")
-    add("--once", action="store_true", help="leave out the runs in which a place goes on failing")
+    add("--stay", default="all", metavar="FUNCTION,...", help="whose places also go on failing; default: all")
     add("--new", action="store_true", help="after the first mode only places that were not there before")
     add("-j", "--jobs", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args()
@@ -271,10 +276,10 @@ def main():
     right, known = True, set()
     for name in options.program or ["torture"]:
         for mode in options.mode or MODES:
-            torture = Torture(build, work / mode.replace(" ", "_"), build / "tests/targets" / name, mode, options.jobs)
-            right = torture.run_all(options.depth, options.every, not options.once, known) and right
+            torture = Torture(build, work / name / mode, build / "tests/targets" / name, mode, options.jobs)
+            right = torture.run_all(options.depth, options.every, tuple(options.stay.split(",")), known) and right
             if options.new:
-                known |= {call.place(options.depth) for call in torture.calls}
+                known |= set(torture.sites(options.depth))
     return 0 if right else 1
 
 

@@ -184,8 +184,13 @@ static void test_contexts(void)
     maker_dispatch(&maker, 2, 13, 14);
     maker_dispatch(&maker, 1, 14, 15);
     maker_encoder_end(&maker, 2, 15, 1);
+    maker_encoder(&maker, 2, 16, 3, 2);
+    maker_dispatch(&maker, 1, 17, 16); // of an encoder that has ended: no other may get it
+    maker_encoder_end(&maker, 2, 18, 3);
     struct model_log *log = run();
-    CHECK_EQ(log->dispatch_count, 6);
+    CHECK_EQ(log->dispatch_count, 7);
+    CHECK_EQ(log->dispatches[6].encoder, 1);
+    CHECK_EQ(log_find_encoder(log, 3)->dispatches, 0);
     const uint32_t expected[][4] = {{11, 1, 0, 1}, {21, 2, 0, 1}, {12, 1, 1, 1},
                                     {13, 1, 2, 1}, {14, 1, 3, 2}, {15, 1, 4, 1}};
     for (uint32_t i = 0; i < 6; i++) {
@@ -195,10 +200,9 @@ static void test_contexts(void)
         CHECK_EQ(log->dispatches[i].index, expected[i][2]);
         CHECK_EQ(log->dispatches[i].thread, expected[i][3]);
     }
-    CHECK_EQ(log->encoder_count, 2);
     CHECK_EQ(log_find_encoder(log, 1)->dispatches, 5);
     CHECK_EQ(log_find_encoder(log, 2)->dispatches, 1);
-    CHECK_EQ(log_find_cb(log, 1)->dispatches, 5);
+    CHECK_EQ(log_find_cb(log, 1)->dispatches, 6);
     log_end(log);
 }
 

@@ -75,11 +75,12 @@ static void test_header(void)
     CHECK(header->end_ticks > after);
     CHECK_EQ(header->dropped_records, 0);
     CHECK_EQ(header->stalls, 0);
-    // What was prepared and not used is gone: one segment of definitions, one of events.
-    CHECK_EQ(header->segments, 2);
-    CHECK_EQ(spool.size, MT_SPOOL_HEADER_BYTES + 2 * MT_SPOOL_SEGMENT_BYTES);
+    // What was prepared and not used is gone: there are definitions, events, and the helper's if it took
+    // long.
+    CHECK_INT(header->segments, <=, 3);
+    CHECK_EQ(spool.size, MT_SPOOL_HEADER_BYTES + header->segments * MT_SPOOL_SEGMENT_BYTES);
     struct record_found anchors = record_find(&spool, MT_REC_ANCHOR);
-    CHECK_EQ(anchors.count, 2);
+    CHECK_INT(anchors.count, >=, 2);
     const struct mt_rec_anchor *first = record_nth(&anchors, 0), *last = record_nth(&anchors, 1);
     CHECK(first->clock_ns >= header->start_ns && first->width && last->clock_ns > first->clock_ns);
     struct record_found threads = record_find(&spool, MT_REC_THREAD),

@@ -5,7 +5,7 @@
 # Never asks a question, and never installs anything unless it runs as root.
 #
 #   deps.sh            install what is missing for build, test and lint
-#   deps.sh --bench    the same for the OpenCL side of `make bench`
+#   deps.sh --bench    the same for what `make bench` measures with and compares with
 #   deps.sh --check    install nothing; fail if the compilers are not there
 set -eu
 
@@ -15,7 +15,7 @@ build="make pkg-config python3 libc6-dev clang-19 lld-19 llvm-19-dev libclang-rt
 # test: a validator for the report's schema
 tests="python3-jsonschema"
 lint="clang-format-19 clang-tidy-19 cppcheck shellcheck"
-bench="pocl-opencl-icd ocl-icd-opencl-dev opencl-c-headers"
+bench="pocl-opencl-icd ocl-icd-opencl-dev opencl-c-headers valgrind lttng-tools liblttng-ust-dev"
 
 say() { printf 'deps: %s\n' "$*" >&2; }
 
@@ -32,7 +32,7 @@ other_system() {
     say "  clang, lld, compiler-rt, LLVM headers and shared library, all of version 19;"
     say "  GCC's libobjc with its headers, GNUstep Base, cJSON;"
     say "  GNU make, pkg-config, Python 3; for lint: clang-format-19, clang-tidy-19, cppcheck, shellcheck;"
-    say "  for bench: PoCL, an OpenCL loader and the OpenCL headers."
+    say "  for bench: PoCL, an OpenCL loader and the OpenCL headers; valgrind, LTTng-UST and its tools."
 }
 
 tools_missing() {
