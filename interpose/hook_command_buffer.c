@@ -112,7 +112,7 @@ static struct mt_cb_entry *entry_of(const struct mt_call *call)
 {
     if (!call->outermost)
         return NULL;
-    if (__builtin_expect(last && last->o.object == call->self, 1))
+    if (__builtin_expect(last && mt_object_is(&last->o, call->self), 1))
         return last;
     struct mt_cb_entry *entry = mt_objects_find(MT_KIND_COMMAND_BUFFER, call->self);
     last = __builtin_expect(entry != NULL, 1) ? entry : seen_late(call->self);

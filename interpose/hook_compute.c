@@ -128,7 +128,7 @@ void mt_hook_COMPUTE_dispatchThreadgroups(id self, SEL op, mtl_size groups, mtl_
 static void remember_pipeline(struct mt_encoder_entry *encoder, id pipeline)
 {
     struct mt_pipeline_entry *known = encoder->pipeline;
-    if (!known || known->o.object != pipeline) {
+    if (!known || !mt_object_is(&known->o, pipeline)) {
         known = pipeline ? mt_objects_find(MT_KIND_PIPELINE, pipeline) : NULL;
         if (pipeline && !known)
             known = mt_know_pipeline_late(pipeline);

@@ -80,6 +80,19 @@ void mt_encoder_ended(struct mt_encoder_entry *encoder)
     mt_objects_remove(&encoder->o);
 }
 
+static void slow_down(void *context, struct mt_object *entry)
+{
+    (void)context;
+    struct mt_encoder_entry *encoder = (struct mt_encoder_entry *)entry;
+    if (encoder->cls && encoder->cls->nested)
+        mt_encoder_set_fast(encoder, NULL);
+}
+
+void mt_encoders_of_nested_classes(void)
+{
+    mt_objects_each(MT_KIND_ENCODER, slow_down, NULL);
+}
+
 // ---- hooks ----
 static struct mt_encoder_entry *entry_of(const struct mt_call *call)
 {

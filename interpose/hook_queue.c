@@ -11,7 +11,7 @@ static struct mt_queue_entry *queue_of(id self)
 {
     static _Thread_local struct mt_queue_entry *last MT_TLS;
     struct mt_queue_entry *queue = last;
-    if (__builtin_expect(queue && queue->o.object == self, 1))
+    if (__builtin_expect(queue && mt_object_is(&queue->o, self), 1))
         return queue;
     queue = mt_objects_find(MT_KIND_QUEUE, self);
     if (!queue)

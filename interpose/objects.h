@@ -33,6 +33,12 @@ struct mt_object {
     struct mt_object *next;
 };
 
+// For entries that a thread remembers: they may be another object's by now, or nobody's.
+static inline bool mt_object_is(const struct mt_object *entry, id object)
+{
+    return __atomic_load_n(&entry->object, __ATOMIC_RELAXED) == object;
+}
+
 // An entry for `object`, findable from now on; NULL when memory is short. A fresh one is zeroed, but for
 // command buffers and encoders, whose hooks see to it themselves. `taken_over` (may be NULL) tells that an
 // entry was there already under this address and kind, which is given out as it is: the object it was for is

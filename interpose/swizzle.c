@@ -80,6 +80,7 @@ static bool is_ancestor(Class ancestor, Class cls)
 // If two classes of one line have hooks of their own on a selector, super can lead from one to the other.
 static void note_nesting(struct mt_class *entry, unsigned hook)
 {
+    bool found = false;
     for (size_t i = 0; i < CLASS_BUCKETS; i++) {
         for (struct mt_class *other = classes.buckets[i]; other; other = other->next) {
             if (other == entry)
@@ -87,10 +88,12 @@ static void note_nesting(struct mt_class *entry, unsigned hook)
             bool relative = is_ancestor(other->cls, entry->cls) || is_ancestor(entry->cls, other->cls);
             for (unsigned h = 0; relative && h < MT_HOOKS; h++) {
                 if (other->own[h] && strcmp(hooks[h].selector, hooks[hook].selector) == 0)
-                    entry->nested = other->nested = true;
+                    found = entry->nested = other->nested = true;
             }
         }
     }
+    if (found)
+        mt_encoders_of_nested_classes();
 }
 
 static bool is_handler(mt_objc_imp imp)

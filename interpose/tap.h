@@ -123,12 +123,15 @@ struct mt_cb_entry *mt_know_command_buffer(id commands, struct mt_queue_entry *q
 struct mt_encoder_entry *mt_know_encoder(id encoder, struct mt_cb_entry *commands, uint8_t kind, uint8_t form,
                                          uint8_t dispatch_type);
 void mt_encoder_ended(struct mt_encoder_entry *encoder);
+// A class turned out to be one whose super can come back to us: its encoders no longer take the short way.
+void mt_encoders_of_nested_classes(void);
 // The entry of an encoder that the program received, or NULL. Most often it is this thread's context.
 static inline struct mt_encoder_entry *mt_encoder_of(id encoder)
 {
     struct mt_encoder_entry *context = __atomic_load_n(&mt_record_here->context, __ATOMIC_RELAXED);
-    return __builtin_expect(context->o.object == encoder, 1) ? context
-                                                             : mt_objects_find(MT_KIND_ENCODER, encoder);
+    return __builtin_expect(mt_object_is(&context->o, encoder), 1)
+               ? context
+               : mt_objects_find(MT_KIND_ENCODER, encoder);
 }
 struct mt_pipeline_entry *mt_know_pipeline_late(id pipeline);
 void mt_know_memory(id object, enum mt_role role, enum mt_memory_kind kind);
