@@ -121,7 +121,7 @@ TORTURE := $(if $(TORTURE_SRC),$(B)/tests/torture/fail.so)
 
 # ---- goals -----------------------------------------------------------------------------------------------------
 
-.PHONY: macos-check all help deps deps-bench demo run-demo test run-test torture bench run-bench run-bench-tap \
+.PHONY: fuzz run-fuzz macos-check all help deps deps-bench demo run-demo test run-test torture bench run-bench run-bench-tap \
     lint format clean install \
     install-files uninstall tests product FORCE
 
@@ -155,6 +155,9 @@ test: deps ## build and run all tests; T='t012* exec' for some of them, SAN=... 
 bench: deps deps-bench ## measure softmetal beside OpenCL on PoCL, and the tap beside LTTng-UST and fprintf
 	$(Q)$(PARALLEL) run-bench
 	$(Q)$(PARALLEL) run-bench-tap
+
+fuzz: deps ## the spool's reader under libFuzzer, FUZZ_SECONDS (600)
+	$(Q)$(PARALLEL) run-fuzz
 
 lint: deps ## clang-format, clang-tidy, cppcheck, shellcheck, borders between the parts
 	$(Q)$(PARALLEL) -k -O lint-all
@@ -315,6 +318,27 @@ $(B)/tests/bench/tap/peers: $(TAP_PEERS) $(TAP_BENCH_PARTS) $(LIBMETAL) $(LIBOBJ
 $(B)/tests/bench/tap/peers-lttng: $(TAP_PEERS) $(B)/obj/tests/bench/tap/peer_lttng.c.o $(TAP_BENCH_PARTS) $(LIBMETAL) $(LIBOBJC)
 	$(call link_test,$(filter %.o,$^) $(TAP_BENCH_PARTS),-llttng-ust)
 .SECONDARY: $(call objects,$(ALL_SRC))
+
+# The reader under libFuzzer, with the sanitizers that suit it in every variant. Seeds are made, not kept.
+FUZZ := $(B)/tests/fuzz/fuzz_spool
+FUZZ_SEEDS := $(B)/tests/fuzz/make_seeds
+FUZZ_SECONDS ?= 600
+FUZZ_SRC := tests/fuzz/fuzz_spool.c $(call sources,src/spool src/model)
+$(FUZZ): $(FUZZ_SRC) $(wildcard src/spool/*.h src/model/*.h tests/unit/spool_*.h) $(B)/flags-c
+	$(call say,FUZZ,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 $(OPT) $(WARN) $(QUOTED) -iquote tests -fsanitize=fuzzer,address,undefined \
+	    -fno-sanitize-recover=all -o $@ $(FUZZ_SRC)
+$(FUZZ_SEEDS): tests/fuzz/make_seeds.c $(wildcard src/spool/*.h tests/unit/spool_*.h) $(B)/flags-c
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 $(OPT) $(WARN) $(QUOTED) -iquote tests -o $@ $<
+
+run-fuzz: $(FUZZ) $(FUZZ_SEEDS)
+	$(Q)mkdir -p $(B)/fuzz/corpus
+	$(Q)$(FUZZ_SEEDS) $(B)/fuzz/seeds
+	$(Q)$(FUZZ) -max_total_time=$(FUZZ_SECONDS) -max_len=24576 -timeout=20 -rss_limit_mb=1024 \
+	    -print_final_stats=1 -artifact_prefix=$(B)/fuzz/ $(B)/fuzz/corpus $(B)/fuzz/seeds
 
 # ---- files that are only copied --------------------------------------------------------------------------------
 

@@ -78,27 +78,39 @@ static inline bool raw_load(struct raw_spool *spool, const char *path)
     return spool->bytes && spool->size >= sizeof(struct mt_spool_header);
 }
 
-// A record may name a definition made after the definitions were read. So they are read again, when all else
-// has been.
+// A copy of a segment that is being written to may hold a record's time and not yet the rest of it, since
+// nothing says in which order memory is copied. What had its time in an older copy is whole in a newer one.
+static inline void raw_limit(void *newer_segment, const void *older_segment)
+{
+    struct mt_rec_any *newer = newer_segment;
+    const struct mt_rec_any *older = older_segment;
+    uint32_t slot = MT_SPOOL_FIRST_SLOT;
+    while (slot < MT_SPOOL_SEGMENT_SLOTS && older[slot].time)
+        slot +=
+            mt_rec_slots(mt_rec_type(newer[slot].word), ((const struct mt_rec_string *)&newer[slot])->length);
+    if (slot < MT_SPOOL_SEGMENT_SLOTS)
+        newer[slot].time = 0;
+    memcpy(newer, older, MT_SPOOL_FIRST_SLOT * sizeof *newer);
+}
+
+// Three copies: events as they were in the first, definitions as they were in the second, since a record may
+// name a definition that was made while the first was under way.
 static inline bool raw_load_live(struct raw_spool *spool, const char *path)
 {
-    struct raw_spool first = {0};
-    if (!raw_load(&first, path) || !raw_load(spool, path)) {
-        free(first.bytes);
-        return false;
-    }
-    for (size_t at = MT_SPOOL_HEADER_BYTES; at + MT_SPOOL_SEGMENT_BYTES <= spool->size;
+    struct raw_spool first = {0}, second = {0};
+    bool loaded = raw_load(&first, path) && raw_load(&second, path) && raw_load(spool, path);
+    for (size_t at = MT_SPOOL_HEADER_BYTES; loaded && at + MT_SPOOL_SEGMENT_BYTES <= spool->size;
          at += MT_SPOOL_SEGMENT_BYTES) {
         struct mt_spool_segment *head = (struct mt_spool_segment *)(spool->bytes + at);
-        if (head->kind == MT_SEGMENT_DEFINITIONS)
-            continue;
-        if (at + MT_SPOOL_SEGMENT_BYTES <= first.size)
-            memcpy(head, first.bytes + at, MT_SPOOL_SEGMENT_BYTES);
+        const struct raw_spool *older = head->kind == MT_SEGMENT_DEFINITIONS ? &second : &first;
+        if (at + MT_SPOOL_SEGMENT_BYTES <= older->size)
+            raw_limit(head, older->bytes + at);
         else
             head->kind = MT_SEGMENT_FREE;
     }
     free(first.bytes);
-    return true;
+    free(second.bytes);
+    return loaded;
 }
 
 static inline void raw_find_segments(struct raw_spool *spool)
@@ -234,6 +246,16 @@ static inline uint64_t raw_records(struct raw_spool *spool, enum mt_segment_kind
     return records;
 }
 
+static inline void *raw_resize(void *memory, size_t bytes)
+{
+    void *more = realloc(memory, bytes);
+    if (!more) {
+        printf("no memory\n");
+        exit(1);
+    }
+    return more;
+}
+
 static inline void raw_add_string(void *context, const struct raw_record *record)
 {
     struct raw_spool *spool = context;
@@ -243,7 +265,7 @@ static inline void raw_add_string(void *context, const struct raw_record *record
     uint32_t id = mt_rec_small(string->word);
     if (id >= spool->string_count) {
         uint32_t count = id * 2 + 64;
-        spool->strings = realloc(spool->strings, count * sizeof *spool->strings);
+        spool->strings = raw_resize(spool->strings, count * sizeof *spool->strings);
         memset(spool->strings + spool->string_count, 0,
                (count - spool->string_count) * sizeof *spool->strings);
         spool->string_count = count;
@@ -253,15 +275,24 @@ static inline void raw_add_string(void *context, const struct raw_record *record
     spool->strings[id] = string;
 }
 
+static inline void raw_close(struct raw_spool *spool)
+{
+    free(spool->bytes);
+    free(spool->segments);
+    free(spool->strings);
+    *spool = (struct raw_spool){0};
+}
+
 // False if there is no header yet. `live`: it is being written to.
 static inline bool raw_open(struct raw_spool *spool, const char *path, bool live)
 {
     *spool = (struct raw_spool){0};
-    if (!(live ? raw_load_live(spool, path) : raw_load(spool, path)))
-        return false;
+    bool loaded = live ? raw_load_live(spool, path) : raw_load(spool, path);
     spool->header = (const struct mt_spool_header *)spool->bytes;
-    if (!raw_header_ok(spool->header))
+    if (!loaded || !raw_header_ok(spool->header)) {
+        raw_close(spool);
         return false;
+    }
     raw_find_segments(spool);
     if (live)
         raw_leave_out_news(spool);
@@ -276,14 +307,6 @@ static inline bool raw_string_is(const struct raw_spool *spool, uint32_t id, con
         return false;
     const struct mt_rec_string *string = spool->strings[id];
     return (string->length & ~MT_STRING_CUT) == length && !memcmp(string->text, text, length);
-}
-
-static inline void raw_close(struct raw_spool *spool)
-{
-    free(spool->bytes);
-    free(spool->segments);
-    free(spool->strings);
-    *spool = (struct raw_spool){0};
 }
 
 #endif

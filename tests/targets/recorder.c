@@ -229,7 +229,7 @@ static int end_as(const char *how)
         _exit(0);
     if (!strcmp(how, "exec"))
         execl("/bin/true", "true", (char *)NULL);
-    if (strcmp(how, "normal") && !full)
+    if (strcmp(how, "normal") != 0 && !full)
         return 1;
     mt_record_stop();
     return 0;
@@ -255,7 +255,7 @@ static int run(int count, char **arguments)
         if (pthread_create(&running.threads[i], NULL, record_on, (void *)i))
             return 2;
     }
-    if (strcmp(arguments[3], "forever"))
+    if (strcmp(arguments[3], "forever") != 0)
         sleep_ms(2 + (unsigned)(mt_os_random() % 20));
     return end_as(arguments[3]);
 }
@@ -385,7 +385,7 @@ static int check(const char *path, const char *how)
 {
     static struct check check;
     // Counts first, then the file: what was counted must be in it.
-    struct oracle before;
+    struct oracle before = {0};
     for (size_t i = 0; i < sizeof before / 8; i++)
         ((uint64_t *)&before)[i] = __atomic_load_n((uint64_t *)oracle + i, __ATOMIC_ACQUIRE);
     bool live = !strcmp(how, "live"), full = !strcmp(how, "full");

@@ -201,6 +201,8 @@ static void run_two(id<MTLCommandQueue> queue)
     [descriptor setStorageMode:MTLStorageModeShared];
     id<MTLHeap> heap = [app.device newHeapWithDescriptor:descriptor];
     id<MTLBuffer> data = [heap newBufferWithLength:(COUNT + 16) * sizeof(int) options:0];
+    if (!data)
+        exit(1);
     memset([data contents], 0, COUNT * sizeof(int));
     check("results", run(queue, data, "main"));
     pthread_join(thread, &beside);

@@ -138,6 +138,8 @@ static void *real(const char *name)
         void *address = dlvsym(RTLD_NEXT, "dlsym", versions[i]);
         memcpy(&symbol, &address, sizeof symbol);
     }
+    if (!symbol)
+        abort();
     return symbol(RTLD_NEXT, name);
 }
 

@@ -122,8 +122,9 @@ static void test_texts(void)
     // Cut: at a character's edge if it is UTF-8, anywhere if not, and not mixed up with a whole one.
     uint32_t cut_bytes = mt_record_string(text, TEXT_BYTES);
     static char utf8[TEXT_BYTES + 1];
+    static const char euro[3] = {(char)0xe2, (char)0x82, (char)0xac};
     for (size_t i = 0; i + 3 <= TEXT_BYTES; i += 3)
-        memcpy(utf8 + i, "\xe2\x82\xac", 3); // the euro sign; 128 KiB is not a multiple of 3
+        memcpy(utf8 + i, euro, sizeof euro); // 128 KiB is not a multiple of 3
     uint32_t cut_utf8 = mt_record_string(utf8, TEXT_BYTES / 3 * 3);
     struct raw_spool spool;
     if (!record_read(&spool, path))

@@ -76,6 +76,7 @@ static void *record_on(void *argument)
 // before the rest, since nothing says that a head is read in one go. NULL: free or overwritten.
 static const struct mt_spool_segment *copy_segment(int fd, off_t at, void *buffer)
 {
+    static uint64_t older[MT_SPOOL_SEGMENT_BYTES / 8];
     struct mt_spool_segment before, after;
     const size_t kind_end = offsetof(struct mt_spool_segment, closed), size = sizeof before;
     if (pread(fd, &before, kind_end, at) != (ssize_t)kind_end || before.kind != MT_SEGMENT_EVENTS)
@@ -83,10 +84,14 @@ static const struct mt_spool_segment *copy_segment(int fd, off_t at, void *buffe
     sched_yield();
     if (pread(fd, (char *)&before + kind_end, size - kind_end, at + (off_t)kind_end) !=
             (ssize_t)(size - kind_end) ||
-        pread(fd, buffer, MT_SPOOL_SEGMENT_BYTES, at) != MT_SPOOL_SEGMENT_BYTES ||
+        pread(fd, older, sizeof older, at) != (ssize_t)sizeof older ||
+        pread(fd, buffer, sizeof older, at) != (ssize_t)sizeof older ||
         pread(fd, &after, size, at) != (ssize_t)size)
         return NULL;
-    return before.use == after.use && after.kind == MT_SEGMENT_EVENTS ? buffer : NULL;
+    if (before.use % 2 == 0 || before.use != after.use)
+        return NULL;
+    raw_limit(buffer, older);
+    return buffer;
 }
 
 // Records of one segment are whole and consecutive.

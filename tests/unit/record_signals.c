@@ -114,7 +114,8 @@ static void test_stopping_handler(void)
             mt_record_string(text, (size_t)snprintf(text, sizeof text, "%u", i));
         }
         struct raw_spool spool;
-        if (!CHECK(raw_open(&spool, path, false)))
+        bool opened = raw_open(&spool, path, false);
+        if (!CHECK(opened))
             return;
         struct record_found found = record_find(&spool, MT_REC_DISPATCH_GROUPS);
         CHECK_EQ(spool.problems, 0);

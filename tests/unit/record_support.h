@@ -33,7 +33,11 @@ static inline int record_begin(const char *path, uint64_t keep_bytes)
 static inline bool record_read(struct raw_spool *spool, const char *path)
 {
     mt_record_stop();
-    return CHECK(raw_open(spool, path, false)) && CHECK_EQ(spool->problems, 0);
+    bool opened = raw_open(spool, path, false);
+    if (CHECK(opened) && CHECK_EQ(spool->problems, 0))
+        return true;
+    raw_close(spool);
+    return false;
 }
 
 // Copies of all records of one type, in the order of the streams.
@@ -50,7 +54,7 @@ static inline void record_note(void *context, const struct raw_record *record)
         return;
     if (found->count == found->size) {
         found->size = found->size * 2 + 64;
-        found->records = realloc(found->records, found->size * sizeof *found->records);
+        found->records = raw_resize(found->records, found->size * sizeof *found->records);
     }
     found->records[found->count++] = *record;
 }

@@ -61,8 +61,8 @@ class Bench:
         return self.work / "bench.mtap"
 
     def in_turns(self, name, *arguments, of_runs=min):
-        """What the program printed without the tap and with it, run in turns. A run prints what is usual in it; of the
-        runs the one counts that was disturbed least: machines change their speed for longer than a run takes."""
+        """What the program printed without the tap and with it, run in turns. Of the runs
+        the one counts that was disturbed least."""
         runs = {False: [], True: []}
         for _ in range(self.size.rounds):
             for tapped in runs:

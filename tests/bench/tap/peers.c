@@ -110,7 +110,7 @@ static void print_result(void)
     } else {
         for (unsigned i = 0; i < run.threads; i++) {
             samples_sort(&run.samples[i]);
-            sum += samples_middle(&run.samples[i]) * ns_per_tick / CHUNK;
+            sum += samples_quiet(&run.samples[i]) * ns_per_tick / CHUNK;
         }
         printf("\"ns\": %.3f", sum / run.threads);
     }

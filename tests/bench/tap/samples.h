@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What the programs that measure the tap share: reading the counter, how long its ticks are, and what a set
-// of samples says. Samples of a busy machine have long tails, so a set is told by its middle.
+// of samples says.
 #ifndef TESTS_BENCH_TAP_SAMPLES_H
 #define TESTS_BENCH_TAP_SAMPLES_H
 
@@ -51,10 +51,11 @@ static inline double samples_quantile(const struct samples *samples, double shar
     return (double)samples->values[index < samples->count ? index : samples->count - 1];
 }
 
-// The mean of the middle half of sorted samples: a median that sees less than a step of the counter.
-static inline double samples_middle(const struct samples *samples)
+// What it takes when nothing disturbs it: the mean of sorted samples from the 5th to the 25th percentile. A
+// mean sees less than a step of the counter; and on a busy machine the middle half has been disturbed.
+static inline double samples_quiet(const struct samples *samples)
 {
-    size_t first = samples->count / 4, last = samples->count - first;
+    size_t first = samples->count / 20, last = (samples->count + 3) / 4;
     double sum = 0;
     for (size_t i = first; i < last; i++)
         sum += (double)samples->values[i];

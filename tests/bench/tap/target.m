@@ -142,14 +142,14 @@ static void print_result(struct run *run, uint64_t cpu_ns)
     printf("{");
     if (run->loops) {
         samples_sort(&run->samples[0]);
-        printf("\"ns\": %.3f", samples_middle(&run->samples[0]) * ns_per_tick / (double)run->dispatches);
+        printf("\"ns\": %.3f", samples_quiet(&run->samples[0]) * ns_per_tick / (double)run->dispatches);
     } else if (run->spreads) {
         samples_print_spread(&run->samples[0], ns_per_tick);
     } else if (run->calls) {
         for (int call = 0; call < CALLS; call++) {
             samples_sort(&run->samples[call]);
             printf("%s\"%s\": %.2f", call ? ", " : "", call_names[call],
-                   samples_middle(&run->samples[call]) * ns_per_tick);
+                   samples_quiet(&run->samples[call]) * ns_per_tick);
         }
     } else {
         printf("\"cpu_ns\": %.1f", (double)cpu_ns / (double)run->buffers);
