@@ -117,6 +117,10 @@ TARGETS := $(addprefix $(B)/tests/targets/,$(call program_names,$(TARGET_SRC)))
 UNITS := $(addprefix $(B)/tests/unit/,$(call program_names,$(UNIT_SRC)))
 BENCH := $(B)/tests/bench/bench
 TAP_BENCH := $(addprefix $(B)/tests/bench/tap/,target make_spool tree spend peers $(if $(LTTNG),peers-lttng))
+FUZZ := $(B)/tests/fuzz/fuzz_spool
+FUZZ_SEEDS := $(B)/tests/fuzz/make_seeds
+FUZZ_SECONDS ?= 600
+FUZZ_SRC := tests/fuzz/fuzz_spool.c $(call sources,src/spool src/model)
 TORTURE := $(if $(TORTURE_SRC),$(B)/tests/torture/fail.so)
 
 # ---- goals -----------------------------------------------------------------------------------------------------
@@ -181,7 +185,7 @@ run-bench: product $(BENCH)
 	$(Q)$(BENCH) --kernels tests/bench/kernels --json $(B)/bench/softmetal.json $(BENCH_ARGS)
 
 product: $(PRODUCT)
-tests: $(TARGETS) $(UNITS) $(TORTURE) $(if $(SAN),,$(TAP_BENCH))
+tests: $(TARGETS) $(UNITS) $(FUZZ) $(FUZZ_SEEDS) $(TORTURE) $(if $(SAN),,$(TAP_BENCH))
 
 format: ## lay out the sources with clang-format
 	$(Q)clang-format-$(LLVM) -i $(FORMAT_SRC)
@@ -320,10 +324,6 @@ $(B)/tests/bench/tap/peers-lttng: $(TAP_PEERS) $(B)/obj/tests/bench/tap/peer_ltt
 .SECONDARY: $(call objects,$(ALL_SRC))
 
 # The reader under libFuzzer, with the sanitizers that suit it in every variant. Seeds are made, not kept.
-FUZZ := $(B)/tests/fuzz/fuzz_spool
-FUZZ_SEEDS := $(B)/tests/fuzz/make_seeds
-FUZZ_SECONDS ?= 600
-FUZZ_SRC := tests/fuzz/fuzz_spool.c $(call sources,src/spool src/model)
 $(FUZZ): $(FUZZ_SRC) $(wildcard src/spool/*.h src/model/*.h tests/unit/spool_*.h) $(B)/flags-c
 	$(call say,FUZZ,$@)
 	$(Q)mkdir -p $(@D)
