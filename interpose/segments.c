@@ -471,8 +471,7 @@ struct mt_segment *mt_segments_take(const struct mt_spool_segment *owner, struct
     if (before)
         __atomic_store_n(&before->head->closed, 1, __ATOMIC_RELEASE);
     __atomic_store_n(&head->kind, owner->kind, __ATOMIC_RELEASE);
-    if (spool.helper_runs)
-        wake_helper();
+    wake_helper();
     return segment;
 }
 
@@ -481,7 +480,7 @@ void mt_segments_done(struct mt_segment *segment)
     mt_lock(&spool.lock);
     list_add(spool.keep_places ? &spool.kept : &spool.closed, segment);
     mt_unlock(&spool.lock);
-    if (!spool.helper_runs)
+    if (!__atomic_load_n(&spool.helper_runs, __ATOMIC_ACQUIRE))
         unmap_closed();
 }
 
@@ -503,7 +502,7 @@ static void end_helper(void)
     __atomic_store_n(&spool.helper_end, 1, __ATOMIC_RELEASE);
     wake_helper();
     mt_os_thread_join(spool.helper);
-    spool.helper_runs = false;
+    __atomic_store_n(&spool.helper_runs, false, __ATOMIC_RELEASE);
 }
 
 // A thread that was ended or interrupted while preparing never gets done: then the file stays as it is.
@@ -655,7 +654,8 @@ int mt_segments_start(const struct mt_segments_setup *setup)
     }
     prepare(true);
     // Without a helper each thread prepares its own, which is slower and nothing else.
-    spool.helper_runs = !mt_os_thread_start(&spool.helper, "metaltap", helper_main, NULL);
+    bool runs = !mt_os_thread_start(&spool.helper, "metaltap", helper_main, NULL);
+    __atomic_store_n(&spool.helper_runs, runs, __ATOMIC_RELEASE);
 out:
     if (rc) {
         close(spool.fd);

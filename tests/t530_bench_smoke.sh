@@ -22,5 +22,5 @@ for spool in results["report"]["spools"].values():
     for detail in ("full", "cb", "summary"):
         assert spool[detail]["peak_kib"] > 0 and spool[detail]["json_bytes"] > 1000, spool
 assert results["report"]["tree"]["peak_kib"] > 0
-assert len(results["targets"]) == 15, len(results["targets"])
+assert len(results["targets"]) == 16, len(results["targets"])
 END

@@ -22,10 +22,11 @@ def run(folder, end, **variables):
 def main():
     sanitized = "san-" in crashes.BUILD.name
     for end, code in ENDS.items():
+        # A sanitizer ends the program in its own way, and cannot be in a program that is not made for it.
+        if sanitized and end in ("segv", "abort", "exec"):
+            continue
         usual = run(f"{end}-usual", end, LD_PRELOAD="")
         tapped = run(f"{end}-tapped", end)
-        if sanitized and end in ("segv", "abort"):
-            continue  # a sanitizer ends the program in its own way, with addresses in its words
         if usual != tapped or tapped[0] != code or tapped[2]:
             sys.exit(f"{end}: {usual} without the tap, {tapped} with it, expected {code}")
         count = crashes.check(pathlib.Path(f"{end}-tapped"))

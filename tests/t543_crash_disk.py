@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # shows: a disk that fills up at any stage, or takes no files, costs the record its end and the program nothing
-"""Runs tests/targets/torture with spool, report or both on a small file system of its own (needs the right to mount)."""
+"""Runs tests/targets/torture with spool, report or both on a small file system of its own (as root)."""
 
 import json
 import os
@@ -55,7 +55,9 @@ def read(folder):
 def check(name, usual, options, variables):
     """Gives how it went: "whole", "stopped", "nothing" or "no report"."""
     folder = pathlib.Path(name)
-    done = in_mount(folder, options, [TORTURE], {"LD_PRELOAD": LIBRARY, **variables})
+    # The search for leaks starts a program that cannot be under the tap of this build.
+    variables = {"LD_PRELOAD": LIBRARY, "ASAN_OPTIONS": "detect_leaks=0", **variables}
+    done = in_mount(folder, options, [TORTURE], variables)
     lines = done.stderr.decode().splitlines()
     if (done.returncode, done.stdout) != usual:
         sys.exit(f"{name}: exit code {done.returncode}, output {done.stdout}, {lines}")

@@ -229,7 +229,7 @@ int mt_os_map_memory(size_t bytes, void **memory)
 {
     void *start = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (start == MAP_FAILED)
-        return -errno;
+        return -ENOMEM;
     *memory = start;
     return 0;
 }
@@ -312,7 +312,7 @@ static int read_whole_file(const char *path, size_t most, char **text, size_t *s
         return -errno;
     int rc = -EFBIG;
     for (*size = 1 << 16; *size <= most; *size *= 4) {
-        void *memory = NULL;
+        void *memory;
         rc = mt_os_map_memory(*size, &memory);
         if (rc)
             break;
@@ -445,7 +445,7 @@ static int create_thread(pthread_t *thread, void *start)
 
 int mt_os_thread_start(mt_os_thread *thread, const char *name, void (*run)(void *), void *argument)
 {
-    void *memory = NULL;
+    void *memory;
     int rc = mt_os_map_memory(sizeof(struct thread_start), &memory);
     if (rc)
         return rc;

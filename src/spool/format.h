@@ -72,10 +72,10 @@ enum mt_segment_kind {
 struct mt_spool_segment { // takes the first two slots
     uint32_t magic;
     uint16_t kind;   // enum mt_segment_kind, stored last when the segment is handed out
-    uint16_t closed; // 1 when its stream went on in another segment
+    uint16_t closed; // 1 before its stream goes on in another segment
     uint32_t stream; // from 0; 0 is the stream of definitions
     uint32_t number; // of this segment in its stream, from 0
-    uint64_t use;    // counts how often this place was handed out; changes when it is overwritten
+    uint64_t use;    // odd while it is a stream's; changes when it is handed out and when it is given up
     // What held when the segment began, so that it can be read without those before it.
     uint32_t thread;
     uint32_t encoder;

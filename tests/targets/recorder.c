@@ -211,14 +211,20 @@ static bool all_refused(void)
     return true;
 }
 
+static void join_all(void)
+{
+    for (uint32_t i = 0; i < oracle->threads; i++)
+        pthread_join(running.threads[i], NULL);
+}
+
 static int end_as(const char *how)
 {
     bool full = !strcmp(how, "full");
     while (full && !all_refused())
         sleep_ms(1);
     __atomic_store_n(&running.over, full, __ATOMIC_RELEASE);
-    for (uint32_t i = 0; full && i < oracle->threads; i++)
-        pthread_join(running.threads[i], NULL);
+    if (full)
+        join_all();
     if (!strcmp(how, "forever") || running.slowly)
         sleep_ms(60000);
     if (!strcmp(how, "segv"))
@@ -232,6 +238,8 @@ static int end_as(const char *how)
     if (strcmp(how, "normal") != 0 && !full)
         return 1;
     mt_record_stop();
+    if (!full)
+        join_all(); // they record until they see that there is no spool any more
     return 0;
 }
 
@@ -377,7 +385,7 @@ static void check_header(struct check *check, const struct oracle *before, bool 
     if (!full && (header->dropped_records || header->stop_reason))
         raw_problem(&check->spool, "drops without a reason", header->dropped_records);
     check_overwritten(check, before);
-    if (check->spool.count && !check->anchors && !header->keep_bytes && !full)
+    if (check->seen[0] && !check->anchors && !header->keep_bytes && !full)
         raw_problem(&check->spool, "no anchor", 0);
 }
 

@@ -221,8 +221,8 @@ class Torture:
                 verdicts[verdict] += 1
                 if verdict == "failed":
                     self.tell(number, fault, problems)
-        print(f"{self.program.name}, {self.mode}: {len(self.calls)} calls from {len(self.sites(4))} places; {len(faults)} "
-              f"runs, {verdicts['failed']} wrong, {verdicts['missed']} where the call did not come, "
+        print(f"{self.program.name}, {self.mode}: {len(self.calls)} calls from {len(self.sites(4))} places; "
+              f"{len(faults)} runs, {verdicts['failed']} wrong, {verdicts['missed']} where the call did not come, "
               f"{time.monotonic() - started:.0f} s", flush=True)
         return verdicts["failed"] == 0 and verdicts["missed"] <= len(faults) / 10
 

@@ -6,6 +6,7 @@ import dataclasses
 import json
 import os
 import pathlib
+import statistics
 import struct
 import subprocess
 
@@ -13,6 +14,7 @@ HEADER_BYTES, SEGMENT_BYTES, SLOT_BYTES, FIRST_SLOT = 16384, 256 * 1024, 32, 2
 EVENTS_SEGMENT = 1
 TWO_SLOTS = {4, 19}  # types of records, as in src/spool/format.h
 ANCHOR = 9
+QUANTILES = {"median_ns", "p50_ns", "p99_ns", "p999_ns"}
 
 
 @dataclasses.dataclass
@@ -60,14 +62,13 @@ class Bench:
     def spool(self):
         return self.work / "bench.mtap"
 
-    def in_turns(self, name, *arguments, of_runs=min):
-        """What the program printed without the tap and with it, run in turns. Of the runs
-        the one counts that was disturbed least."""
+    def in_turns(self, name, *arguments):
+        """What the program printed without the tap and with it, run in turns."""
         runs = {False: [], True: []}
         for _ in range(self.size.rounds):
             for tapped in runs:
                 runs[tapped].append(self.run(name, *arguments, tapped=tapped))
-        return together(runs[False], of_runs), together(runs[True], of_runs)
+        return together(runs[False]), together(runs[True])
 
 
 def make(build, work, quick):
@@ -77,8 +78,9 @@ def make(build, work, quick):
     return Bench(build, work, Size.quick() if quick else Size(), environment)
 
 
-def together(runs, of_runs=min):
-    return {key: of_runs(run[key] for run in runs) for key in runs[0]}
+def together(runs):
+    """Of the runs the least disturbed, but for quantiles, which are about what disturbs: their median."""
+    return {key: (statistics.median if key in QUANTILES else min)(run[key] for run in runs) for key in runs[0]}
 
 
 def records(spool):

@@ -103,16 +103,17 @@ static int run_threads(void)
 // ---- result ----
 static void print_result(void)
 {
-    double ns_per_tick = samples_ns_per_tick(), sum = 0;
+    double ns_per_tick = samples_ns_per_tick(), quiet = 0, median = 0;
     printf("{");
     if (run.spreads) {
         samples_print_spread(&run.samples[0], ns_per_tick);
     } else {
         for (unsigned i = 0; i < run.threads; i++) {
             samples_sort(&run.samples[i]);
-            sum += samples_quiet(&run.samples[i]) * ns_per_tick / CHUNK;
+            quiet += samples_quiet(&run.samples[i]) * ns_per_tick / CHUNK / run.threads;
+            median += samples_quantile(&run.samples[i], 0.5) * ns_per_tick / CHUNK / run.threads;
         }
-        printf("\"ns\": %.3f", sum / run.threads);
+        printf("\"ns\": %.3f, \"median_ns\": %.3f", quiet, median);
     }
     printf(", \"events\": %ld}\n", run.events * (long)run.threads);
 }

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What recorders cost on one hooked point: the tap, LTTng-UST, and two that lock, print and (one of them) flush."""
 
-import statistics
-
 import bench as common
 
 COUNTED = 10_000  # events under callgrind, and twice that
@@ -43,18 +41,18 @@ def time_all(bench, session):
                 continue
             runs[peer, "two"].append(run_one(bench, session, peer, "loop", 2))
             runs[peer, "spread"].append(run_one(bench, session, peer, "spread", 1))
-    least = {(peer, key): common.together(found, statistics.median if key == "spread" else min)
-             for (peer, key), found in runs.items()}
+    least = {key: common.together(found) for key, found in runs.items()}
     return {peer: row_of(least, peer) for peer in names}
 
 
 def row_of(least, peer):
     loop, two, spread = (least[peer, key] for key in ("loop", "two", "spread"))
     row = {"ns": loop["ns"] - least["none", "loop"]["ns"], "two_threads_ns": two["ns"] - least["none", "two"]["ns"],
+           "median_ns": loop["median_ns"] - least["none", "loop"]["median_ns"],
            "bytes": loop["bytes"] / loop["events"], "discarded": loop.get("discarded", 0)}
     for key in ("p50_ns", "p99_ns", "p999_ns"):
         row[key] = spread[key] - least["none", "spread"]["p50_ns"]
-    return row if peer != "none" else dict(row, ns=loop["ns"], two_threads_ns=two["ns"])
+    return row if peer != "none" else dict(row, ns=loop["ns"], median_ns=loop["median_ns"], two_threads_ns=two["ns"])
 
 
 def count_all(bench, session, counter, rows):

@@ -142,7 +142,9 @@ static void print_result(struct run *run, uint64_t cpu_ns)
     printf("{");
     if (run->loops) {
         samples_sort(&run->samples[0]);
-        printf("\"ns\": %.3f", samples_quiet(&run->samples[0]) * ns_per_tick / (double)run->dispatches);
+        double each = ns_per_tick / (double)run->dispatches;
+        printf("\"ns\": %.3f, \"median_ns\": %.3f", samples_quiet(&run->samples[0]) * each,
+               samples_quantile(&run->samples[0], 0.5) * each);
     } else if (run->spreads) {
         samples_print_spread(&run->samples[0], ns_per_tick);
     } else if (run->calls) {
