@@ -19,13 +19,15 @@ static struct {
     mt_lock sweeping;
 } remembered;
 static _Thread_local struct mt_cb_entry *last MT_TLS; // that this thread used
+enum { RECENT = 8 };
+static _Thread_local struct mt_cb_entry *recent[RECENT] MT_TLS; // that it made, by address
 
 static void sweep_one(void *context, struct mt_object *object)
 {
     struct mt_cb_entry *entry = (struct mt_cb_entry *)object;
     uint32_t newest = *(uint32_t *)context;
-    if (entry->finished && !__atomic_load_n(&entry->handlers, __ATOMIC_ACQUIRE) &&
-        newest - entry->o.id > REMEMBERED)
+    if (__atomic_load_n(&entry->finished, __ATOMIC_RELAXED) &&
+        !__atomic_load_n(&entry->handlers, __ATOMIC_ACQUIRE) && newest - entry->o.id > REMEMBERED)
         mt_objects_remove(object);
 }
 
@@ -72,24 +74,48 @@ static void record_create(struct mt_cb_entry *entry)
     mt_record_close(record, 1, instead);
 }
 
-struct mt_cb_entry *mt_know_command_buffer(id commands, struct mt_queue_entry *queue, uint32_t flags)
+static __attribute__((noinline)) struct mt_cb_entry *add_entry(id commands)
 {
-    struct mt_class *cls = mt_swizzle_fast(commands, MT_ROLE_COMMAND_BUFFER);
     bool taken_over;
     struct mt_cb_entry *entry = mt_objects_add(MT_KIND_COMMAND_BUFFER, commands, &taken_over);
     if (entry && taken_over)
         entry = take_over(entry, commands);
+    else if (entry && __atomic_add_fetch(&remembered.entries, 1, __ATOMIC_RELAXED) > 2 * REMEMBERED && last)
+        sweep(last->o.id);
+    return entry;
+}
+
+// Memory is used again at once, so a new buffer often lies where an earlier one of this thread was. Its entry
+// is still in the table, as long as it is too young to be swept.
+static struct mt_cb_entry *find_entry(id commands)
+{
+    struct mt_cb_entry **place = &recent[(uintptr_t)commands >> 5 & (RECENT - 1)];
+    struct mt_cb_entry *entry = *place;
+    if (__builtin_expect(entry && mt_object_is(&entry->o, commands) &&
+                             __atomic_load_n(&entry->finished, __ATOMIC_RELAXED) && last &&
+                             last->o.id - entry->o.id < REMEMBERED / 2 &&
+                             !__atomic_load_n(&entry->handlers, __ATOMIC_ACQUIRE),
+                         1))
+        return entry;
+    entry = add_entry(commands);
+    *place = entry;
+    return entry;
+}
+
+struct mt_cb_entry *mt_know_command_buffer(id commands, struct mt_queue_entry *queue, uint32_t flags)
+{
+    struct mt_class *cls = mt_swizzle_fast(commands, MT_ROLE_COMMAND_BUFFER);
+    struct mt_cb_entry *entry = find_entry(commands);
     if (!entry || !cls)
         return NULL;
     entry->cls = cls;
     entry->queue = queue ? queue->o.id : 0;
     entry->flags = flags;
-    entry->committed = entry->finished = false;
+    entry->committed = false;
+    __atomic_store_n(&entry->finished, false, __ATOMIC_RELAXED);
     entry->scheduled = 0;
     record_create(entry);
     last = entry;
-    if (!taken_over && __atomic_add_fetch(&remembered.entries, 1, __ATOMIC_RELAXED) > 2 * REMEMBERED)
-        sweep(entry->o.id);
     return entry;
 }
 
@@ -186,15 +212,25 @@ static void on_scheduled(struct mt_objc_fixed_block *block, id commands)
     handler_ran(entry);
 }
 
+static __attribute__((noinline)) uint32_t error_of(id commands)
+{
+    int saved = errno;
+    struct mt_call ours;
+    mt_calls_ours_begin(&ours);
+    uint32_t text = mt_error_text_of(mtl_commandBuffer_error(commands));
+    mt_calls_ours_end(&ours);
+    errno = saved;
+    return text;
+}
+
+// Asks only methods that are not hooked and only answer.
 static void record_done(const struct mt_cb_entry *entry, id commands)
 {
     const struct answers *answers = answers_of(mt_objc_class_fast(commands));
     NSUInteger status = answers ? answers->status(commands, answers->status_selector) : MTL_STATUS_COMPLETED;
     uint64_t start = answers ? answered_ns(answers, 0, commands) : 0;
     uint64_t end = answers ? answered_ns(answers, 1, commands) : 0;
-    uint32_t error = 0;
-    if (__builtin_expect(status == MTL_STATUS_ERROR, 0))
-        error = mt_error_text_of(mtl_commandBuffer_error(commands));
+    uint32_t error = __builtin_expect(status == MTL_STATUS_ERROR, 0) ? error_of(commands) : 0;
     struct mt_slot instead[2];
     struct mt_rec_cb_done *record = mt_record_open(2, instead);
     record->word = MT_REC_WORD(MT_REC_CB_DONE, status);
@@ -211,18 +247,13 @@ static void on_completed(struct mt_objc_fixed_block *block, id commands)
 {
     struct mt_cb_entry *entry =
         (struct mt_cb_entry *)((char *)block - offsetof(struct mt_cb_entry, on_completed));
-    int saved = errno;
-    struct mt_call ours;
-    mt_calls_ours_begin(&ours);
     if (mt_tap_captures())
         mark_captured(entry);
     record_done(entry, commands);
     if (mt_tap_captures())
         mt_capture_finished(entry->o.id);
-    entry->finished = true;
+    __atomic_store_n(&entry->finished, true, __ATOMIC_RELAXED);
     handler_ran(entry);
-    mt_calls_ours_end(&ours);
-    errno = saved;
 }
 
 static void add_handler(struct mt_cb_entry *entry, enum mt_hook hook, SEL selector, void *block)
@@ -310,14 +341,21 @@ void mt_hook_COMMAND_BUFFER_commit(id self, SEL op)
 }
 
 // ---- waits ----
+static uint64_t record_wait(enum mt_record_type type, enum mt_wait_kind kind, uint32_t command_buffer,
+                            uint64_t value, uint64_t begin)
+{
+    struct mt_slot instead[1];
+    struct mt_rec_wait *record = mt_record_open(1, instead);
+    record->word = MT_REC_WORD(type, kind);
+    record->command_buffer = command_buffer;
+    record->value = value;
+    record->begin = begin;
+    return mt_record_close(record, 1, instead);
+}
+
 static uint64_t wait_begins(enum mt_wait_kind kind, uint32_t command_buffer, uint64_t value)
 {
-    struct mt_rec_wait record = {
-        .word = MT_REC_WORD(MT_REC_WAIT_BEGIN, kind),
-        .command_buffer = command_buffer,
-        .value = value,
-    };
-    uint64_t begin = mt_record_event(&record);
+    uint64_t begin = record_wait(MT_REC_WAIT_BEGIN, kind, command_buffer, value, 0);
     if (mt_tap_captures() && kind != MT_WAIT_SCHEDULED)
         mt_capture_wait_begins();
     return begin;
@@ -325,13 +363,7 @@ static uint64_t wait_begins(enum mt_wait_kind kind, uint32_t command_buffer, uin
 
 static void wait_ends(enum mt_wait_kind kind, uint32_t command_buffer, uint64_t value, uint64_t begin)
 {
-    struct mt_rec_wait record = {
-        .word = MT_REC_WORD(MT_REC_WAIT_END, kind),
-        .command_buffer = command_buffer,
-        .value = value,
-        .begin = begin,
-    };
-    mt_record_event(&record);
+    record_wait(MT_REC_WAIT_END, kind, command_buffer, value, begin);
 }
 
 static void wait_for(id self, SEL op, enum mt_hook hook, enum mt_wait_kind kind)

@@ -135,7 +135,8 @@ static void remember_pipeline(struct mt_encoder_entry *encoder, id pipeline)
         encoder->pipeline = known;
     }
     uint32_t word = MT_REC_WORD(MT_REC_DISPATCH_GROUPS, known ? known->o.id : 0);
-    encoder->head = (encoder->head & ~(uint64_t)UINT32_MAX) | word;
+    // Stored whole, since the next dispatch loads it whole.
+    __atomic_store_n(&encoder->head, (encoder->head & ~(uint64_t)UINT32_MAX) | word, __ATOMIC_RELAXED);
 }
 
 static __attribute__((noinline)) void set_pipeline_slowly(id self, SEL op, id pipeline)

@@ -16,6 +16,8 @@
 #else
 #define MT_TLS
 #endif
+// Variables of the library itself, reached without a table of addresses.
+#define MT_OWN __attribute__((visibility("hidden")))
 
 enum mt_role {
     MT_ROLE_DEVICE,
@@ -67,9 +69,9 @@ struct mt_call {
 void mt_call_begin(struct mt_call *call, id self, enum mt_hook hook);
 
 // The same without a call for what nearly all calls are: not nested, on the class that had the role last.
-extern _Thread_local struct mt_call *mt_calls MT_TLS;
-extern struct mt_class *mt_class_last[MT_ROLES];
-extern bool mt_calls_wanted; // false: nothing is recorded any more
+extern _Thread_local struct mt_call *mt_calls MT_TLS MT_OWN;
+extern struct mt_class *mt_class_last[MT_ROLES] MT_OWN;
+extern bool mt_calls_wanted MT_OWN; // false: nothing is recorded any more
 static inline void mt_call_begin_fast(struct mt_call *call, id self, enum mt_role role, enum mt_hook hook)
 {
     const struct mt_class *level = __atomic_load_n(&mt_class_last[role], __ATOMIC_ACQUIRE);

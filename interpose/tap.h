@@ -26,7 +26,7 @@ struct mt_tap {
     SEL add_scheduled, add_completed;
     char out[MT_OPTION_PATH_MAX], spool[MT_OPTION_PATH_MAX]; // in use, names expanded
 };
-extern struct mt_tap mt_tap;
+extern struct mt_tap mt_tap MT_OWN;
 
 static inline bool mt_tap_captures(void) // a capture is wanted or runs; rarely
 {

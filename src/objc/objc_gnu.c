@@ -9,7 +9,9 @@
 #ifndef __APPLE__
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdatomic.h>
+#include <string.h>
 
 struct objc_method; // libobjc's own
 struct runtime {
@@ -27,6 +29,7 @@ struct runtime {
 static struct runtime runtime;
 static struct mt_objc_block_runtime blocks;
 static atomic_bool runtime_found, blocks_found;
+static pthread_mutex_t finding = PTHREAD_MUTEX_INITIALIZER; // held by who fills the two
 
 // libobjc keeps the class as the first word of an object. object_getClass is an inline function of its
 // header.
@@ -48,7 +51,6 @@ static void *find(const char *library, const char *name)
     return address;
 }
 
-// Two threads may do this at once: both store the same.
 static bool find_runtime(void)
 {
     static const struct {
@@ -70,7 +72,7 @@ static bool find_runtime(void)
         void *address = find("libobjc.so.4", wanted[i].name);
         if (!address)
             return false;
-        __atomic_store_n((void **)(void *)((char *)&runtime + wanted[i].offset), address, __ATOMIC_RELAXED);
+        memcpy((char *)&runtime + wanted[i].offset, &address, sizeof address);
     }
     return true;
 }
@@ -79,10 +81,11 @@ bool mt_objc_available(void)
 {
     if (atomic_load_explicit(&runtime_found, memory_order_acquire))
         return true;
-    if (!find_runtime())
-        return false;
-    atomic_store_explicit(&runtime_found, true, memory_order_release);
-    return true;
+    pthread_mutex_lock(&finding);
+    bool found = atomic_load_explicit(&runtime_found, memory_order_relaxed) || find_runtime();
+    atomic_store_explicit(&runtime_found, found, memory_order_release);
+    pthread_mutex_unlock(&finding);
+    return found;
 }
 
 static const struct runtime *rt(void)
@@ -196,13 +199,13 @@ const struct mt_objc_block_runtime *mt_objc_blocks(void)
     void *copy = find("libMetal.so.1", "_Block_copy"), *release = find("libMetal.so.1", "_Block_release");
     if (!found.stack_class || !found.global_class || !copy || !release)
         return NULL;
-    *(void **)(void *)&found.copy = copy;
-    *(void **)(void *)&found.release = release;
-    __atomic_store(&blocks.stack_class, &found.stack_class, __ATOMIC_RELAXED);
-    __atomic_store(&blocks.global_class, &found.global_class, __ATOMIC_RELAXED);
-    __atomic_store(&blocks.copy, &found.copy, __ATOMIC_RELAXED);
-    __atomic_store(&blocks.release, &found.release, __ATOMIC_RELAXED);
+    memcpy(&found.copy, &copy, sizeof copy);
+    memcpy(&found.release, &release, sizeof release);
+    pthread_mutex_lock(&finding);
+    if (!atomic_load_explicit(&blocks_found, memory_order_relaxed))
+        blocks = found;
     atomic_store_explicit(&blocks_found, true, memory_order_release);
+    pthread_mutex_unlock(&finding);
     return &blocks;
 }
 

@@ -13,8 +13,8 @@
 // The tick counter of records: the CPU's own where it is constant and the same on all cores, otherwise the
 // clock below in nanoseconds. mt_os_ticks_init decides, once, before the first tick is read.
 void mt_os_ticks_init(void);
-uint64_t mt_os_ticks_per_second(void); // what the system says, or 0
-extern bool mt_os_ticks_from_clock;    // true: no usable counter
+uint64_t mt_os_ticks_per_second(void);                                    // what the system says, or 0
+extern bool mt_os_ticks_from_clock __attribute__((visibility("hidden"))); // true: no usable counter
 // The clock that Metal's GPU times are on, in nanoseconds: CLOCK_MONOTONIC, or mach_absolute_time.
 uint64_t mt_os_clock_ns(void);
 uint64_t mt_os_wall_ns(void); // since 1970

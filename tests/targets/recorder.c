@@ -202,6 +202,16 @@ static bool map_oracle(const char *path)
     return oracle != MAP_FAILED;
 }
 
+static bool all_began(void)
+{
+    for (uint32_t thread = 0; thread < oracle->threads; thread++) {
+        if (!__atomic_load_n(&oracle->finished[thread], __ATOMIC_ACQUIRE) &&
+            !__atomic_load_n(&oracle->refused[thread], __ATOMIC_ACQUIRE))
+            return false;
+    }
+    return true;
+}
+
 static bool all_refused(void)
 {
     for (uint32_t thread = 0; thread < oracle->threads; thread++) {
@@ -263,6 +273,9 @@ static int run(int count, char **arguments)
         if (pthread_create(&running.threads[i], NULL, record_on, (void *)i))
             return 2;
     }
+    // Something is to be seen, but for one who is killed at any moment.
+    while (strcmp(arguments[3], "forever") != 0 && !all_began())
+        sleep_ms(1);
     if (strcmp(arguments[3], "forever") != 0)
         sleep_ms(2 + (unsigned)(mt_os_random() % 20));
     return end_as(arguments[3]);

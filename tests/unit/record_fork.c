@@ -184,11 +184,9 @@ static void test_while_others_record(void)
 
 int main(void)
 {
-#if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
     printf("skip: the thread sanitizer allows no threads in a forked child\n");
     return 77;
-#endif
 #endif
     test_one_thread();
     test_while_others_record();

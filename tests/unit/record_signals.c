@@ -9,7 +9,7 @@
 #include <sys/time.h>
 
 static const char path[] = "signals.mtap";
-enum { NORMAL = 1, HANDLER = 2, INTERRUPTIONS = 3000, MOST_RECORDS = 3000000 };
+enum { NORMAL = 1, HANDLER = 2, INTERRUPTIONS = 2000, MOST_RECORDS = 3000000 };
 
 static struct {
     uint32_t attempts, recorded, defined;
@@ -103,9 +103,9 @@ static void on_stop(int signal_number)
 static void test_stopping_handler(void)
 {
     set_handler(on_stop);
-    for (uint32_t round = 0; round < 100; round++) {
+    for (uint32_t round = 0; round < 50; round++) {
         CHECK_EQ(record_begin(path, round % 2 ? 1 << 20 : 0), 0);
-        struct itimerval timer = {.it_value = {0, 1 + (long)round * 5}};
+        struct itimerval timer = {.it_value = {0, 1 + (long)round * 10}};
         setitimer(ITIMER_REAL, &timer, NULL);
         char text[32];
         for (uint32_t i = 0; mt_record_on(); i++) {
