@@ -232,14 +232,14 @@ static int tell_signals(void)
 }
 
 // Signals that are sent to the process have to reach a thread of the program's.
-static volatile sig_atomic_t arrived;
+static int arrived; // set in whatever thread gets it
 static void count_arrival(int number)
 {
     (void)number;
     char name[32] = "";
     int file = open("/proc/thread-self/comm", O_RDONLY);
     if (read(file, name, sizeof name - 1) > 0)
-        arrived = strncmp(name, "metaltap", 8) == 0 ? 2 : 1;
+        __atomic_store_n(&arrived, strncmp(name, "metaltap", 8) == 0 ? 2 : 1, __ATOMIC_RELAXED);
     close(file);
 }
 
@@ -255,11 +255,12 @@ static int tell_delivery(void)
     for (int i = 0; i < 50; i++) {
         kill(getpid(), SIGUSR1);
         usleep(1000);
-        if (arrived == 2)
+        if (__atomic_load_n(&arrived, __ATOMIC_RELAXED) == 2)
             break;
     }
-    printf("%s\n",
-           arrived == 2 ? "a thread of somebody else got the signal" : "no other thread got the signal");
+    printf("%s\n", __atomic_load_n(&arrived, __ATOMIC_RELAXED) == 2
+                       ? "a thread of somebody else got the signal"
+                       : "no other thread got the signal");
     return 0;
 }
 
