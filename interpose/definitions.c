@@ -27,7 +27,7 @@ struct stream {
 };
 
 static struct {
-    uint32_t lock;
+    mt_lock lock;
     struct stream stream, before; // `before`: of the file that was in use before this one
     uint64_t last_time;
     struct entry *table;
@@ -87,9 +87,9 @@ static bool append(const void *record, uint32_t slots)
 bool mt_definitions_add(const void *record)
 {
     const struct mt_rec_any *any = record;
-    mt_lock(&definitions.lock);
+    mt_lock_take(&definitions.lock);
     bool added = append(record, mt_rec_slots(mt_rec_type(any->word), 0));
-    mt_unlock(&definitions.lock);
+    mt_lock_drop(&definitions.lock);
     return added;
 }
 
@@ -195,12 +195,12 @@ uint32_t mt_definitions_string(const char *text, size_t length)
         length_word = (uint32_t)length | MT_STRING_CUT;
     }
     uint32_t hash = hash_text(text, length);
-    mt_lock(&definitions.lock);
+    mt_lock_take(&definitions.lock);
     uint32_t id = find(hash, text, length_word);
     if (!id && definitions.strings < MOST_STRINGS &&
         add_string(hash, text, length_word, definitions.strings + 1))
         id = ++definitions.strings;
-    mt_unlock(&definitions.lock);
+    mt_lock_drop(&definitions.lock);
     return id;
 }
 
@@ -245,7 +245,7 @@ static int copy_before(void)
 
 int mt_definitions_start(void)
 {
-    mt_lock(&definitions.lock);
+    mt_lock_take(&definitions.lock);
     // If a copy failed before, the complete stream is still the one before that.
     if (definitions.stream.count)
         definitions.before = definitions.stream;
@@ -261,16 +261,16 @@ int mt_definitions_start(void)
         mt_os_unmap(definitions.before.segments[at]->head, MT_SPOOL_SEGMENT_BYTES);
     if (!rc)
         definitions.before.count = 0;
-    mt_unlock(&definitions.lock);
+    mt_lock_drop(&definitions.lock);
     return rc;
 }
 
 void mt_definitions_lock_for_fork(void)
 {
-    mt_lock(&definitions.lock);
+    mt_lock_take(&definitions.lock);
 }
 
 void mt_definitions_unlock_after_fork(void)
 {
-    mt_unlock(&definitions.lock);
+    mt_lock_drop(&definitions.lock);
 }

@@ -284,6 +284,8 @@ static void after_fork(void)
 {
     int saved = errno;
     mt_record_after_fork();
+    mt_objects_after_fork();
+    mt_swizzle_after_fork();
     mt_tap.capture = false;
     if (mt_tap.options.follow != MT_FOLLOW_FORK)
         __atomic_store_n(&mt_calls_wanted, false, __ATOMIC_RELAXED);

@@ -6,7 +6,6 @@
 #include "os/os.h"
 #include "tap.h"
 
-#include <sched.h>
 #include <string.h>
 
 enum { BUCKETS = 8192, STRIPES = 64, WALK_LIMIT = 64, ARENA_BYTES = 256 * 1024 };
@@ -46,16 +45,6 @@ struct mt_link {
 };
 
 // ---- memory ----
-void mt_lock_slow(mt_lock *lock)
-{
-    do {
-        for (int i = 0; i < 100 && __atomic_load_n(&lock->taken, __ATOMIC_RELAXED); i++)
-            __asm__ volatile("" ::: "memory");
-        if (__atomic_load_n(&lock->taken, __ATOMIC_RELAXED))
-            sched_yield();
-    } while (__atomic_exchange_n(&lock->taken, 1, __ATOMIC_ACQUIRE));
-}
-
 // Who gets nothing goes on without an entry or a hook, so that what is missing in the report is told here.
 static void *tell_if_none(void *memory)
 {
@@ -211,4 +200,14 @@ void mt_objects_each(enum mt_kind kind, void (*visit)(void *context, struct mt_o
         if (__atomic_load_n(&entry->object, __ATOMIC_RELAXED))
             visit(context, entry);
     }
+}
+
+// Chains change by single stores, so that they are whole whenever the fork came.
+void mt_objects_after_fork(void)
+{
+    for (unsigned i = 0; i < STRIPES; i++)
+        mt_lock_drop(&table.stripes[i].lock);
+    for (unsigned kind = 0; kind < MT_KINDS; kind++)
+        mt_lock_drop(&table.kinds[kind].lock);
+    mt_lock_drop(&table.arena.lock);
 }

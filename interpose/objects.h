@@ -6,6 +6,7 @@
 #ifndef MT_OBJECTS_H
 #define MT_OBJECTS_H
 
+#include "lock.h"
 #include "objc/objc.h"
 
 #include <stdbool.h>
@@ -55,19 +56,7 @@ void mt_objects_each(enum mt_kind kind, void (*visit)(void *context, struct mt_o
 // Memory that lives as long as the process; zeroed; NULL when there is none.
 void *mt_arena(size_t bytes);
 
-// A lock for short stretches. Not for use in a signal handler.
-typedef struct mt_lock {
-    uint32_t taken;
-} mt_lock;
-void mt_lock_slow(mt_lock *lock);
-static inline void mt_lock_take(mt_lock *lock)
-{
-    if (__builtin_expect(__atomic_exchange_n(&lock->taken, 1, __ATOMIC_ACQUIRE), 0))
-        mt_lock_slow(lock);
-}
-static inline void mt_lock_drop(mt_lock *lock)
-{
-    __atomic_store_n(&lock->taken, 0, __ATOMIC_RELEASE);
-}
+// In the child of a fork: nobody else is left to drop a lock.
+void mt_objects_after_fork(void);
 
 #endif

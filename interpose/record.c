@@ -38,7 +38,7 @@ _Thread_local struct mt_record_place *mt_record_here __attribute__((tls_model("i
 static _Thread_local bool inside __attribute__((tls_model("initial-exec")));
 
 static struct {
-    uint32_t lock;
+    mt_lock lock;
     struct place *left; // by threads that ended
     uint32_t streams, threads;
     bool prepared; // key and fork handlers exist
@@ -140,19 +140,19 @@ static void begin_stream(struct place *place, uint32_t session)
 
 static void leave_behind(struct place *place)
 {
-    mt_lock(&recorder.lock);
+    mt_lock_take(&recorder.lock);
     place->next = recorder.left;
     recorder.left = place;
-    mt_unlock(&recorder.lock);
+    mt_lock_drop(&recorder.lock);
 }
 
 static struct place *find_place(void)
 {
-    mt_lock(&recorder.lock);
+    mt_lock_take(&recorder.lock);
     struct place *place = recorder.left;
     if (place)
         recorder.left = place->next;
-    mt_unlock(&recorder.lock);
+    mt_lock_drop(&recorder.lock);
     return place ? place : mt_segments_memory(sizeof *place);
 }
 
@@ -436,7 +436,7 @@ static void lock_for_fork(void)
     if (inside)
         return; // in a signal handler: this thread may hold them
     mt_definitions_lock_for_fork();
-    mt_lock(&recorder.lock);
+    mt_lock_take(&recorder.lock);
     mt_segments_lock_for_fork();
 }
 
@@ -445,7 +445,7 @@ static void unlock_after_fork(void)
     if (inside)
         return;
     mt_segments_unlock_after_fork();
-    mt_unlock(&recorder.lock);
+    mt_lock_drop(&recorder.lock);
     mt_definitions_unlock_after_fork();
 }
 
@@ -528,7 +528,7 @@ void mt_record_after_fork(void)
         return; // done already, or started anew
     int saved = errno;
     recorder.pid = getpid();
-    recorder.lock = 0;
+    mt_lock_drop(&recorder.lock);
     recorder.left = NULL;
     mt_definitions_unlock_after_fork();
     mt_segments_after_fork();

@@ -29,8 +29,8 @@ struct segment_list {
 };
 
 static struct {
-    uint32_t overwrite_lock; // taken before `lock`
-    uint32_t lock;           // of everything down to `preparing`
+    mt_lock overwrite_lock; // taken before `lock`
+    mt_lock lock;           // of everything down to `preparing`
     uint32_t phase, session;
     struct segment_list ready;  // prepared, oldest first
     struct segment_list closed; // unbounded: to be unmapped by the helper
@@ -56,7 +56,7 @@ static struct {
     uint32_t helper_end, wake;
     void (*every_second)(void);
 
-    uint32_t memory_lock;
+    mt_lock memory_lock;
     char *memory, *memory_end;
 } spool;
 
@@ -109,7 +109,7 @@ void *mt_segments_memory(size_t bytes)
 {
     bytes = (bytes + MEMORY_ALIGN - 1) / MEMORY_ALIGN * MEMORY_ALIGN;
     void *result = NULL;
-    mt_lock(&spool.memory_lock);
+    mt_lock_take(&spool.memory_lock);
     if ((size_t)(spool.memory_end - spool.memory) < bytes) {
         void *batch;
         if (mt_os_map_memory(BATCH_BYTES, &batch))
@@ -120,7 +120,7 @@ void *mt_segments_memory(size_t bytes)
     result = spool.memory;
     spool.memory += bytes;
 out:
-    mt_unlock(&spool.memory_lock);
+    mt_lock_drop(&spool.memory_lock);
     return result;
 }
 
@@ -277,17 +277,17 @@ static struct mt_segment *settle(struct mt_segment *segment, int rc, bool for_re
 // or the file cannot grow. Segments of a stream are given up in their order, hence the lock of its own.
 static bool begin_preparing(struct mt_segment **segment, bool *again)
 {
-    mt_lock(&spool.overwrite_lock);
-    mt_lock(&spool.lock);
+    mt_lock_take(&spool.overwrite_lock);
+    mt_lock_take(&spool.lock);
     bool wanted = mt_segments_phase() == MT_SEGMENTS_ON && (!spool.full_reason || overwrites());
     if (wanted) {
         *segment = choose_place(again);
         spool.preparing++;
     }
-    mt_unlock(&spool.lock);
+    mt_lock_drop(&spool.lock);
     if (wanted && *again)
         give_up((*segment)->head);
-    mt_unlock(&spool.overwrite_lock);
+    mt_lock_drop(&spool.overwrite_lock);
     return wanted;
 }
 
@@ -304,25 +304,25 @@ static struct mt_segment *prepare(bool for_ready)
         empty(segment->head);
     else
         rc = segment ? map_new(segment) : -ENOMEM;
-    mt_lock(&spool.lock);
+    mt_lock_take(&spool.lock);
     segment = settle(segment, rc, for_ready);
     __atomic_store_n(&spool.preparing, spool.preparing - 1, __ATOMIC_RELEASE);
-    mt_unlock(&spool.lock);
+    mt_lock_drop(&spool.lock);
     return segment;
 }
 
 static void unmap_closed(void)
 {
     for (;;) {
-        mt_lock(&spool.lock);
+        mt_lock_take(&spool.lock);
         struct mt_segment *segment = list_take(&spool.closed);
-        mt_unlock(&spool.lock);
+        mt_lock_drop(&spool.lock);
         if (!segment)
             return;
         unmap_segment(segment);
-        mt_lock(&spool.lock);
+        mt_lock_take(&spool.lock);
         make_spare(segment);
-        mt_unlock(&spool.lock);
+        mt_lock_drop(&spool.lock);
     }
 }
 
@@ -342,7 +342,7 @@ static void fill_ready(void)
         most = (uint32_t)(spool.keep_places / 8);
     if (most < READY_LEAST)
         most = READY_LEAST;
-    mt_lock(&spool.lock);
+    mt_lock_take(&spool.lock);
     if (spool.taken > spool.wanted)
         spool.wanted = spool.taken;
     else if (!spool.taken && spool.wanted > READY_LEAST)
@@ -351,7 +351,7 @@ static void fill_ready(void)
         spool.wanted = most;
     spool.taken = 0;
     uint32_t missing = spool.ready.count < spool.wanted ? spool.wanted - spool.ready.count : 0;
-    mt_unlock(&spool.lock);
+    mt_lock_drop(&spool.lock);
     while (missing-- && prepare(true))
         continue;
 }
@@ -409,7 +409,7 @@ static void warn_stopped(int reason)
 
 static void stop_recording(void)
 {
-    mt_lock(&spool.lock);
+    mt_lock_take(&spool.lock);
     bool first = mt_segments_phase() == MT_SEGMENTS_ON && spool.full_reason;
     int reason = -spool.full_reason;
     if (first) {
@@ -417,18 +417,18 @@ static void stop_recording(void)
         __atomic_store_n(&spool.header->stop_reason, (uint32_t)reason, __ATOMIC_RELEASE);
         __atomic_store_n(&spool.header->state, MT_SPOOL_STOPPED, __ATOMIC_RELEASE);
     }
-    mt_unlock(&spool.lock);
+    mt_lock_drop(&spool.lock);
     if (first)
         warn_stopped(reason);
 }
 
 static struct mt_segment *take_ready(void)
 {
-    mt_lock(&spool.lock);
+    mt_lock_take(&spool.lock);
     struct mt_segment *segment = mt_segments_phase() == MT_SEGMENTS_ON ? list_take(&spool.ready) : NULL;
     if (segment)
         hand_out(segment);
-    mt_unlock(&spool.lock);
+    mt_lock_drop(&spool.lock);
     return segment;
 }
 
@@ -455,9 +455,9 @@ struct mt_segment *mt_segments_take(const struct mt_spool_segment *owner, struct
     if (!segment)
         return NULL;
     if (owner->kind == MT_SEGMENT_DEFINITIONS) {
-        mt_lock(&spool.lock);
+        mt_lock_take(&spool.lock);
         spool.event_places--;
-        mt_unlock(&spool.lock);
+        mt_lock_drop(&spool.lock);
     }
     struct mt_spool_segment *head = segment->head;
     head->stream = owner->stream;
@@ -477,9 +477,9 @@ struct mt_segment *mt_segments_take(const struct mt_spool_segment *owner, struct
 
 void mt_segments_done(struct mt_segment *segment)
 {
-    mt_lock(&spool.lock);
+    mt_lock_take(&spool.lock);
     list_add(spool.keep_places ? &spool.kept : &spool.closed, segment);
-    mt_unlock(&spool.lock);
+    mt_lock_drop(&spool.lock);
     if (!__atomic_load_n(&spool.helper_runs, __ATOMIC_ACQUIRE))
         unmap_closed();
 }
@@ -522,10 +522,10 @@ static void finish(void)
 {
     spool.unfinished = false;
     end_helper();
-    mt_lock(&spool.lock);
+    mt_lock_take(&spool.lock);
     struct mt_segment *unused = spool.ready.first;
     spool.ready = (struct segment_list){0};
-    mt_unlock(&spool.lock);
+    mt_lock_drop(&spool.lock);
     for (; unused; unused = unused->next)
         unmap_segment(unused);
     unmap_closed();
@@ -538,10 +538,10 @@ static void finish(void)
 
 void mt_segments_stop(void)
 {
-    mt_lock(&spool.lock);
+    mt_lock_take(&spool.lock);
     bool first = mt_segments_phase() != MT_SEGMENTS_OFF;
     set_phase(MT_SEGMENTS_OFF);
-    mt_unlock(&spool.lock);
+    mt_lock_drop(&spool.lock);
     if (first)
         finish();
 }
@@ -668,16 +668,16 @@ out:
 
 void mt_segments_lock_for_fork(void)
 {
-    mt_lock(&spool.overwrite_lock);
-    mt_lock(&spool.lock);
-    mt_lock(&spool.memory_lock);
+    mt_lock_take(&spool.overwrite_lock);
+    mt_lock_take(&spool.lock);
+    mt_lock_take(&spool.memory_lock);
 }
 
 void mt_segments_unlock_after_fork(void)
 {
-    mt_unlock(&spool.memory_lock);
-    mt_unlock(&spool.lock);
-    mt_unlock(&spool.overwrite_lock);
+    mt_lock_drop(&spool.memory_lock);
+    mt_lock_drop(&spool.lock);
+    mt_lock_drop(&spool.overwrite_lock);
 }
 
 // The mappings stay, since the thread may have been interrupted while it used one; nothing leads to them.
@@ -690,5 +690,7 @@ void mt_segments_after_fork(void)
     __atomic_fetch_add(&spool.session, 1, __ATOMIC_RELEASE);
     __atomic_store_n(&spool.header, NULL, __ATOMIC_RELEASE);
     spool.helper_runs = spool.unfinished = false;
-    spool.overwrite_lock = spool.lock = spool.memory_lock = 0;
+    mt_lock_drop(&spool.overwrite_lock);
+    mt_lock_drop(&spool.lock);
+    mt_lock_drop(&spool.memory_lock);
 }

@@ -5,9 +5,8 @@
 #ifndef MT_SEGMENTS_H
 #define MT_SEGMENTS_H
 
+#include "lock.h"
 #include "record.h"
-
-#include <sched.h>
 
 enum mt_segments_phase {
     MT_SEGMENTS_OFF, // no spool
@@ -54,16 +53,5 @@ struct mt_slot *mt_segment_first(const struct mt_segment *segment);
 struct mt_slot *mt_segment_end(const struct mt_segment *segment);
 // Zeroed memory, never given back; NULL if there is none. Aligned to 128 bytes.
 void *mt_segments_memory(size_t bytes);
-
-// ---- locks: held for a few instructions, or for a file operation by one who had to wait for it anyway ----
-static inline void mt_lock(uint32_t *lock)
-{
-    while (__atomic_exchange_n(lock, 1, __ATOMIC_ACQUIRE))
-        sched_yield();
-}
-static inline void mt_unlock(uint32_t *lock)
-{
-    __atomic_store_n(lock, 0, __ATOMIC_RELEASE);
-}
 
 #endif

@@ -155,6 +155,11 @@ void mt_swizzle_class(Class cls, enum mt_role role)
     mt_lock_drop(&classes.lock);
 }
 
+void mt_swizzle_after_fork(void)
+{
+    mt_lock_drop(&classes.lock);
+}
+
 struct mt_class *mt_swizzle(id object, enum mt_role role)
 {
     if (!object)

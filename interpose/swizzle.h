@@ -56,6 +56,7 @@ struct mt_class {
 // Hooks the class of an object that the program received, once per class and role. NULL for nil.
 struct mt_class *mt_swizzle(id object, enum mt_role role);
 void mt_swizzle_class(Class cls, enum mt_role role);
+void mt_swizzle_after_fork(void); // in the child: nobody else is left to drop the lock
 
 // One call of a hooked method. Begin finds what to forward to; the caller forwards and ends.
 struct mt_call {
