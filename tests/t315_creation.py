@@ -8,9 +8,13 @@ import pathlib
 import subprocess
 import sys
 
+sys.path.insert(0, os.environ["TESTLIB"])
+import sanitizers  # noqa: E402
+
 BUILD = pathlib.Path(os.environ["BUILD"])
 WORK = pathlib.Path(os.environ["WORK"])
 LABELLED_LATER = "later named"
+sanitizers.without_symbols()
 
 
 def expect(what, expected, actual):

@@ -14,9 +14,9 @@ field() {
 # output and exit code as without; summary and files on standard error
 mkdir default && cd default
 run_ok "$targets/demo"
-grep -v GPU out | sed 's/[0-9.]* ms//' >plain
+grep -v GPU out | sed 's/ *[0-9.]* ms//' >plain
 run_ok "$metaltap" run -- "$targets/demo"
-sed 's/[0-9.]* ms//' out | grep -v GPU | cmp - plain || fail 'the output has changed'
+sed 's/ *[0-9.]* ms//' out | grep -v GPU | cmp - plain || fail 'the output has changed'
 report=$(echo metaltap-demo-*.json)
 assert_matches err "^metaltap: demo\[[0-9]+\]: report $report, recording ${report%.json}.mtap\$"
 assert_file "${report%.json}.mtap"

@@ -7,6 +7,7 @@ import os
 import sys
 
 sys.path.insert(0, os.environ["TESTLIB"])
+import sanitizers  # noqa: E402
 from captures import WAYS, WORK, Run, check_report, expect, tapped  # noqa: E402
 
 # way, window, the buffers asked for by order of creation
@@ -55,7 +56,8 @@ def compare_output(run, plain):
 
 def check_exact(folder, depth, plain):
     for way, window, asked in EXACT:
-        run = tapped(folder / f"{way}-{window}", [WAYS, way], window, SOFTMETAL_DEBUG_LAYER=depth)
+        variables = sanitizers.forked() if way == "forked" else {}
+        run = tapped(folder / f"{way}-{window}", [WAYS, way], window, SOFTMETAL_DEBUG_LAYER=depth, **variables)
         compare_output(run, plain[way])
         created = run.created()
         expect(f"{run.name}: manifest", sorted(created[i] for i in asked), sorted(run.labels()))

@@ -9,6 +9,7 @@ import sys
 
 sys.path.insert(0, os.environ["TESTLIB"])
 import report as r  # noqa: E402
+import sanitizers  # noqa: E402
 
 PROGRAM = r.target("stranger_ways")
 # way: what subprocess gives as its exit, whether a report can be written, command buffers
@@ -50,6 +51,7 @@ def check_launcher(way, code):
     r.expect(f"metaltap run {way}", (code if code >= 0 else 128 - code, plain.stdout), (done.returncode, done.stdout))
 
 
+sanitizers.leave_crashes()
 for name, (status, at_exit, count) in ENDS.items():
     check(name, status, at_exit, count)
     check_launcher(name, status)

@@ -10,6 +10,7 @@ import tempfile
 
 sys.path.insert(0, os.environ["TESTLIB"])
 import report as r  # noqa: E402
+import sanitizers  # noqa: E402
 
 PROGRAM = r.target("stranger_ways")
 SOMEBODY = 65534
@@ -31,8 +32,9 @@ def reports(folder):
 
 def check_without_metal():
     folder = fresh("without")
-    for command in (["sh", "-c", "echo out; echo err >&2; exit 9"], ["cat", "/proc/self/comm"], ["/bin/true"],
-                    [sys.executable, "-c", "import ctypes; print(ctypes.CDLL('libc.so.6').getpid() > 0)"]):
+    others = (["sh", "-c", "echo out; echo err >&2; exit 9"], ["cat", "/proc/self/comm"], ["/bin/true"],
+              [sys.executable, "-c", "import ctypes; print(ctypes.CDLL('libc.so.6').getpid() > 0)"])
+    for command in others if not sanitizers.cannot_tap("programs without Metal") else ():
         plain, tapped = r.run(command, folder), r.tapped(command, folder)
         r.expect(f"{command}", (plain.returncode, plain.stdout, plain.stderr),
                  (tapped.returncode, tapped.stdout, tapped.stderr))
@@ -44,17 +46,18 @@ def check_without_metal():
 def check_only():
     for glob, wanted in (("stranger_*", True), ("stranger_way?", True), ("*other*", False), ("sh", False)):
         folder = fresh(f"only-{'yes' if wanted else 'no'}-{len(glob)}")
-        done = r.tapped(["sh", "-c", f"'{PROGRAM}' return"], folder, METALTAP_ONLY=glob)
+        started = [PROGRAM, "return"] if sanitizers.NAME else ["sh", "-c", f"'{PROGRAM}' return"]
+        done = r.tapped(started, folder, METALTAP_ONLY=glob)
         r.expect(f"{glob}: exit and files", (5, ["report.json", "report.mtap"] if wanted else []),
                  (done.returncode, names(folder)))
 
 
 def check_forks():
     for way, code in (("fork-before", 11), ("fork-behind", 12)):
-        plain = r.must_work(r.run([PROGRAM, way], r.WORK / "plain"))
+        plain = r.must_work(r.run([PROGRAM, way], r.WORK / "plain", **sanitizers.forked()))
         r.expect(f"{way}: child", True, f"child {code}" in plain)
         folder = fresh(way)
-        r.expect(f"{way}: output", plain, r.must_work(r.tapped([PROGRAM, way], folder)))
+        r.expect(f"{way}: output", plain, r.must_work(r.tapped([PROGRAM, way], folder, **sanitizers.forked())))
         r.expect(f"{way}: files", ["report.json", "report.mtap"], names(folder))
         report = r.Report(folder / "report.json")
         r.check_consistency(report)
@@ -65,8 +68,8 @@ def check_forks():
 def check_followed_fork():
     """The child is a process like others; it has a report of its own."""
     folder = fresh("follow")
-    plain = r.must_work(r.run([PROGRAM, "fork-before"], r.WORK / "plain"))
-    output = r.must_work(r.tapped([PROGRAM, "fork-before"], folder, METALTAP_FOLLOW="fork"))
+    plain = r.must_work(r.run([PROGRAM, "fork-before"], r.WORK / "plain", **sanitizers.forked()))
+    output = r.must_work(r.tapped([PROGRAM, "fork-before"], folder, METALTAP_FOLLOW="fork", **sanitizers.forked()))
     r.expect("followed fork: output", plain, output)
     found = reports(folder)
     for report in found:
@@ -97,6 +100,8 @@ def check_children():
 
 def check_one_after_another():
     """Programs of one run, of which each ends before the next begins: a shell has no Metal, but hands on the run."""
+    if sanitizers.cannot_tap("a shell"):
+        return
     folder = fresh("after")
     r.expect("exit", 5, r.tapped(["sh", "-c", f"'{PROGRAM}' return; '{PROGRAM}' exit; '{PROGRAM}' return"],
                                  folder).returncode)
@@ -169,7 +174,7 @@ def check_arguments():
 
 def check_raised_privileges():
     """A program with raised privileges is left alone, also if it loads the tap itself."""
-    if os.geteuid() != 0:
+    if os.geteuid() != 0 or sanitizers.cannot_tap("Python"):
         return
     script = ("import ctypes, sys; metal = ctypes.CDLL(sys.argv[2]); create = metal.MTLCreateSystemDefaultDevice\n"
               "create.restype = ctypes.c_void_p; print(create() != 0); ctypes.CDLL(sys.argv[1]); print('done')")

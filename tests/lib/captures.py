@@ -7,11 +7,14 @@ import pathlib
 import subprocess
 import sys
 
+import sanitizers
+
 BUILD = pathlib.Path(os.environ["BUILD"])
 WORK = pathlib.Path(os.environ["WORK"])
 WAYS = BUILD / "tests/targets/capture_ways"
 LIBRARY = BUILD / "lib/libmetaltap.so"
 HANG_S = 120
+sanitizers.without_symbols()
 
 
 def expect(what, expected, actual):

@@ -8,12 +8,15 @@ import pathlib
 import subprocess
 import sys
 
+import sanitizers
+
 BUILD = pathlib.Path(os.environ["BUILD"])
 WORK = pathlib.Path(os.environ["WORK"])
 LIBRARY = BUILD / "lib/libmetaltap.so"
 LIBMETAL = BUILD / "lib/libMetal.so"
 HANG_S = 240
 DROPPED = ("uncommitted", "discarded")
+sanitizers.without_symbols()
 
 
 def expect(what, expected, actual):
