@@ -95,10 +95,11 @@ static void list_definition_errors(struct mt_analysis *analysis, const struct mt
 
 // What is derived when everything has been seen. A command buffer that seems to hold one kernel may have held
 // another whose record was lost: then no kernel is given a time.
-static void finish(struct mt_analysis *analysis, const struct mt_model *model)
+static void finish(struct mt_analysis *analysis, struct mt_model *model)
 {
     struct mt_loss loss;
     mt_model_loss(model, &loss);
+    mt_analysis_count_alike(analysis);
     const struct mt_spool_damage *damage = &loss.damage;
     analysis->kernel_time_off = loss.dropped_records || loss.unknown_context || damage->bad_segments ||
                                 damage->bad_records || damage->missing_segments || damage->lost_segments;
@@ -107,6 +108,10 @@ static void finish(struct mt_analysis *analysis, const struct mt_model *model)
         for (int form = 0; form < MT_DISPATCH_FORMS; form++)
             analysis->counts.forms[form] += kernel->forms[form];
         analysis->counts.dispatches += kernel->dispatches;
+        if (kernel->dispatches) {
+            kernel->first_ns = mt_model_time_ns(model, kernel->first_ticks);
+            kernel->last_ns = mt_model_time_ns(model, kernel->last_ticks);
+        }
         if (analysis->kernel_time_off) {
             kernel->covered_dispatches = 0;
             mt_samples_free(&kernel->per_command_buffer);

@@ -31,8 +31,10 @@ struct mt_kernel {
     struct mt_text name, constants;
     uint32_t first_pipeline; // of the list in pipeline_next; 0 for pipelines that are not known
     uint64_t dispatches, forms[MT_DISPATCH_FORMS];
+    bool any, any_shape;               // so far; dispatches are counted when all have been seen
     struct mt_shape smallest, largest; // by volume; of those whose grid is known
     uint32_t threadgroup_memory_bytes; // the most that the program set
+    uint64_t first_ticks, last_ticks;  // as recorded; in nanoseconds when everything has been seen
     int64_t first_ns, last_ns;
     // GPU time is known where a command buffer held nothing else
     uint64_t covered_dispatches;
@@ -69,6 +71,13 @@ struct mt_error_entry {
     struct mt_text text, name;
     int64_t time_ns;
 };
+// Dispatches that were the same but for their time, counted together.
+struct mt_alike {
+    struct mt_dispatch_key key;
+    uint64_t count; // 0: a free place
+    uint32_t kernel;
+};
+enum { MT_ALIKE_BITS = 9 };
 
 struct mt_analysis {
     struct mt_analysis_counts counts;
@@ -93,6 +102,7 @@ struct mt_analysis {
 
     struct mt_names kernel_names, label_names;
     struct mt_contents contents;
+    struct mt_alike alike[1 << MT_ALIKE_BITS]; // those seen last; counts of others are in their kernels
     uint32_t label_room;
     int error;
 };
@@ -103,8 +113,9 @@ void mt_analysis_free(struct mt_analysis *analysis);
 
 uint64_t mt_analysis_wall_ns(const struct mt_analysis *analysis, const struct mt_process *process);
 
-// In events.c: the callbacks of the pass.
+// In events.c: the callbacks of the pass, and what is to be called behind it.
 void mt_analysis_visitor(struct mt_analysis *analysis, struct mt_model_visitor *visitor);
+void mt_analysis_count_alike(struct mt_analysis *analysis);
 void mt_analysis_add_error(struct mt_analysis *analysis, const struct mt_error_entry *entry);
 
 #endif

@@ -31,8 +31,9 @@ struct mt_content *mt_contents_get(struct mt_contents *contents, uint32_t comman
 bool mt_contents_take(struct mt_contents *contents, uint32_t command_buffer, struct mt_content *content);
 void mt_contents_free(struct mt_contents *contents);
 
-// One dispatch; nearly always of the same command buffer as the one before.
-static inline int mt_contents_dispatch(struct mt_contents *contents, uint32_t command_buffer, uint32_t kernel)
+// Some dispatches of one kernel; nearly always of the same command buffer as those before.
+static inline int mt_contents_dispatches(struct mt_contents *contents, uint32_t command_buffer,
+                                         uint32_t kernel, uint32_t count)
 {
     int error = 0;
     struct mt_content *content = contents->last;
@@ -43,7 +44,7 @@ static inline int mt_contents_dispatch(struct mt_contents *contents, uint32_t co
     }
     if (content->kernel != kernel)
         content->kernel = MT_KERNEL_MIXED;
-    content->dispatches++;
+    content->dispatches += count;
     return 0;
 }
 

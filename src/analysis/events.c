@@ -40,7 +40,7 @@ static void add_between(struct mt_analysis *analysis, struct mt_samples *samples
         add_sample(analysis, samples, (uint64_t)(end_ns - begin_ns));
 }
 
-// ---- dispatches: the callback that counts for speed ----
+// ---- dispatches: the callbacks that count for speed ----
 enum mt_dispatch_form mt_dispatch_form_of(const struct mt_dispatch *dispatch)
 {
     if (dispatch->form == MT_REC_DISPATCH_INDIRECT)
@@ -63,33 +63,97 @@ static void note_shape(struct mt_kernel *kernel, const struct mt_dispatch *dispa
             in_groups ? multiply(dispatch->grid[i], dispatch->threadgroup[i]) : dispatch->grid[i];
     }
     shape.volume = multiply(multiply(shape.threads[0], shape.threads[1]), shape.threads[2]);
-    bool first = kernel->forms[MT_FORM_THREADGROUPS] + kernel->forms[MT_FORM_THREADS] == 1;
-    if (first || shape.volume < kernel->smallest.volume)
+    if (!kernel->any_shape || shape.volume < kernel->smallest.volume)
         kernel->smallest = shape;
-    if (first || shape.volume > kernel->largest.volume)
+    if (!kernel->any_shape || shape.volume > kernel->largest.volume)
         kernel->largest = shape;
+    kernel->any_shape = true;
 }
 
-static void on_dispatch(void *context, const struct mt_model *model, const struct mt_dispatch *it)
+static uint32_t kernel_of(const struct mt_analysis *analysis, const struct mt_rec_any *record)
 {
-    (void)model;
-    struct mt_analysis *analysis = context;
-    uint32_t number = analysis->kernel_count - 1;
-    if (it->pipeline && it->pipeline < analysis->pipeline_count)
-        number = analysis->pipeline_kernel[it->pipeline];
-    struct mt_kernel *kernel = &analysis->kernels[number];
-    enum mt_dispatch_form form = mt_dispatch_form_of(it);
-    if (!kernel->dispatches++)
-        kernel->first_ns = it->time_ns;
-    kernel->last_ns = it->time_ns;
-    kernel->forms[form]++;
+    uint32_t pipeline = mt_rec_small(record->word);
+    bool known = pipeline && pipeline < analysis->pipeline_count;
+    return known ? analysis->pipeline_kernel[pipeline] : analysis->kernel_count - 1;
+}
+
+// All that is to be noted of a record, once for those that are alike; gives its form.
+static enum mt_dispatch_form note_record(struct mt_kernel *kernel, const struct mt_rec_any *record)
+{
+    struct mt_dispatch it = {0};
+    mt_dispatch_read(&it, record);
+    enum mt_dispatch_form form = mt_dispatch_form_of(&it);
     if (form != MT_FORM_INDIRECT)
-        note_shape(kernel, it, form == MT_FORM_THREADGROUPS);
-    if (it->threadgroup_memory_bytes > kernel->threadgroup_memory_bytes)
-        kernel->threadgroup_memory_bytes = it->threadgroup_memory_bytes;
-    if (it->command_buffer)
-        keep_error(analysis, mt_contents_dispatch(&analysis->contents, it->command_buffer, number));
-    note_time(analysis, it->time_ns);
+        note_shape(kernel, &it, form == MT_FORM_THREADGROUPS);
+    if (it.threadgroup_memory_bytes > kernel->threadgroup_memory_bytes)
+        kernel->threadgroup_memory_bytes = it.threadgroup_memory_bytes;
+    if (!kernel->any)
+        kernel->first_ticks = record->time;
+    kernel->any = true;
+    return form;
+}
+
+static void count_forms(struct mt_kernel *kernel, enum mt_dispatch_form form, uint64_t count)
+{
+    kernel->dispatches += count;
+    kernel->forms[form] += count;
+}
+
+static void count_alike(struct mt_analysis *analysis, struct mt_alike *alike)
+{
+    struct mt_dispatch it = {.form = mt_rec_type((uint32_t)alike->key.words[0])};
+    if (alike->count)
+        count_forms(&analysis->kernels[alike->kernel], mt_dispatch_form_of(&it), alike->count);
+    alike->count = 0;
+}
+
+void mt_analysis_count_alike(struct mt_analysis *analysis)
+{
+    for (size_t i = 0; i < sizeof(analysis->alike) / sizeof(analysis->alike[0]); i++)
+        count_alike(analysis, &analysis->alike[i]);
+}
+
+static __attribute__((noinline)) void replace_alike(struct mt_analysis *analysis, struct mt_alike *alike,
+                                                    const struct mt_rec_any *record)
+{
+    count_alike(analysis, alike);
+    alike->key = mt_dispatch_key_of(record);
+    alike->kernel = kernel_of(analysis, record);
+    (void)note_record(&analysis->kernels[alike->kernel], record);
+}
+
+// Counts one dispatch; gives the number of its kernel.
+static inline uint32_t add_dispatch(struct mt_analysis *analysis, const struct mt_rec_any *record)
+{
+    if (__builtin_expect(mt_rec_type(record->word) == MT_REC_DISPATCH_WIDE, 0)) {
+        uint32_t number = kernel_of(analysis, record);
+        count_forms(&analysis->kernels[number], note_record(&analysis->kernels[number], record), 1);
+        return number;
+    }
+    struct mt_dispatch_key key = mt_dispatch_key_of(record);
+    struct mt_alike *alike = &analysis->alike[mt_dispatch_key_place(&key, MT_ALIKE_BITS)];
+    if (__builtin_expect(!mt_dispatch_key_is(&alike->key, &key), 0))
+        replace_alike(analysis, alike, record);
+    alike->count++;
+    return alike->kernel;
+}
+
+// All are of one command buffer, and the last is the latest: what concerns both is done once.
+static void on_dispatches(void *context, struct mt_model *model, const struct mt_dispatches *them)
+{
+    struct mt_analysis *analysis = context;
+    const struct mt_rec_any *slots = them->slots, *last = slots;
+    uint32_t only = kernel_of(analysis, slots);
+    for (size_t i = 0; i < them->slot_count; i += mt_dispatch_slots(last)) {
+        last = &slots[i];
+        uint32_t number = add_dispatch(analysis, last);
+        analysis->kernels[number].last_ticks = last->time;
+        only = number == only ? number : MT_KERNEL_MIXED;
+    }
+    uint32_t command_buffer = them->common.command_buffer;
+    if (command_buffer)
+        keep_error(analysis, mt_contents_dispatches(&analysis->contents, command_buffer, only, them->count));
+    note_time(analysis, mt_model_time_ns(model, last->time));
 }
 
 // ---- command buffers ----
@@ -334,7 +398,7 @@ void mt_analysis_visitor(struct mt_analysis *analysis, struct mt_model_visitor *
     *visitor = (struct mt_model_visitor){.context = analysis,
                                          .command_buffer = on_command_buffer,
                                          .encoder = on_encoder,
-                                         .dispatch = on_dispatch,
+                                         .dispatches = on_dispatches,
                                          .wait = on_wait,
                                          .memory = on_memory,
                                          .capture = on_capture};

@@ -54,6 +54,11 @@ void mt_model_clock(const struct mt_model *model, struct mt_clock_info *clock)
     clock->start_wall_ns = mt_spool_header(model->spool)->start_wall_ns;
 }
 
+int64_t mt_model_time_ns(struct mt_model *model, uint64_t ticks)
+{
+    return mt_clock_ns(&model->clock, ticks);
+}
+
 void mt_model_loss(const struct mt_model *model, struct mt_loss *loss)
 {
     const struct mt_spool_header *header = mt_spool_header(model->spool);

@@ -9,7 +9,9 @@
 #include "spool/reader.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define MT_NO_TIME INT64_MIN
 
@@ -122,6 +124,15 @@ struct mt_dispatch {
     uint32_t threadgroup[3];
     uint32_t threadgroup_memory_bytes;
 };
+// Dispatches that follow each other in a stream, as they were recorded: all of one encoder.
+struct mt_dispatches {
+    const struct mt_rec_any *slots; // whole records, of the types of dispatches only
+    size_t slot_count;
+    uint32_t count; // of dispatches: some take two slots
+    // What they have in common; index and barrier_before are those of the first, and what a record says is 0.
+    struct mt_dispatch common;
+    uint32_t index_step; // from one to the next: 0 if the encoder is not known
+};
 struct mt_wait {
     uint32_t command_buffer, thread;
     enum mt_wait_kind kind;
@@ -148,6 +159,8 @@ struct mt_model_visitor {
     void (*command_buffer)(void *context, const struct mt_model *model, const struct mt_command_buffer *it);
     void (*encoder)(void *context, const struct mt_model *model, const struct mt_encoder *it);
     void (*dispatch)(void *context, const struct mt_model *model, const struct mt_dispatch *it);
+    // Many at once, for those who cannot afford a call for each: then `dispatch` is not called.
+    void (*dispatches)(void *context, struct mt_model *model, const struct mt_dispatches *them);
     void (*wait)(void *context, const struct mt_model *model, const struct mt_wait *it);
     void (*memory)(void *context, const struct mt_model *model, const struct mt_memory_event *it);
     void (*capture)(void *context, const struct mt_model *model, const struct mt_capture_event_info *it);
@@ -159,6 +172,36 @@ void mt_model_close(struct mt_model *model);
 const struct mt_definitions *mt_model_definitions(const struct mt_model *model);
 // One pass over all events; may be repeated with other visitors.
 int mt_model_run(struct mt_model *model, const struct mt_model_visitor *visitor);
+
+// For those who take many dispatches at once: what a record says itself but for its time, how many slots it
+// takes, and the time on the model's clock for ticks as in records.
+void mt_dispatch_read(struct mt_dispatch *it, const struct mt_rec_any *record);
+static inline size_t mt_dispatch_slots(const struct mt_rec_any *record)
+{
+    return __builtin_expect(mt_rec_type(record->word) == MT_REC_DISPATCH_WIDE, 0) ? 2 : 1;
+}
+int64_t mt_model_time_ns(struct mt_model *model, uint64_t ticks);
+// Programs repeat themselves: all that a record of one slot says but for its time, to look up what was made
+// of the same before. Never all zeros.
+struct mt_dispatch_key {
+    uint64_t words[3];
+};
+static inline struct mt_dispatch_key mt_dispatch_key_of(const struct mt_rec_any *record)
+{
+    struct mt_dispatch_key key;
+    memcpy(&key, &record->word, sizeof key);
+    return key;
+}
+static inline bool mt_dispatch_key_is(const struct mt_dispatch_key *a, const struct mt_dispatch_key *b)
+{
+    return !((a->words[0] ^ b->words[0]) | (a->words[1] ^ b->words[1]) | (a->words[2] ^ b->words[2]));
+}
+// A place among 2^bits.
+static inline size_t mt_dispatch_key_place(const struct mt_dispatch_key *key, unsigned bits)
+{
+    const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
+    return (size_t)(((key->words[0] ^ key->words[2]) * odd + key->words[1]) * odd >> (64 - bits));
+}
 
 // The path of a debug group by its number: the texts from the outermost; 0 has none. A path holds the groups
 // of the command buffer and then those of the encoder.

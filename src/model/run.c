@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // One pass over the events: follows each stream's context, hands dispatches on, and at the end what is left
-// unfinished. The way of a dispatch is the hot one: no lookup, no allocation, one call of the visitor.
+// unfinished. The way of a dispatch is the hot one: no lookup, no allocation, one call for all in a row.
 #include "model/run.h"
 
 #include <errno.h>
@@ -74,14 +74,12 @@ static inline void set_grid(struct mt_dispatch *it, const struct mt_rec_dispatch
         it->grid[i] = known ? record->grid[i] : 0;
 }
 
-static inline void deliver_dispatch(struct mt_run *run, const struct mt_rec_any *slot)
+void mt_dispatch_read(struct mt_dispatch *it, const struct mt_rec_any *slot)
 {
-    struct mt_dispatch *it = &run->dispatch;
     // What both forms have is in the same place.
     const struct mt_rec_dispatch *record = (const struct mt_rec_dispatch *)slot;
     it->pipeline = mt_rec_small(record->word);
     it->form = mt_rec_type(record->word);
-    it->time_ns = mt_clock_ns(run->clock, record->time);
     it->threadgroup_memory_bytes = record->threadgroup_memory * UINT32_C(16);
     for (int i = 0; i < 3; i++)
         it->threadgroup[i] = record->threadgroup[i];
@@ -89,7 +87,36 @@ static inline void deliver_dispatch(struct mt_run *run, const struct mt_rec_any 
         set_wide_grid(it, (const struct mt_rec_dispatch_wide *)slot);
     else
         set_grid(it, record);
-    run->visitor->dispatch(run->visitor->context, run->model, it);
+}
+
+static void deliver_each(struct mt_run *run, const struct mt_dispatches *them)
+{
+    struct mt_dispatch it = them->common;
+    for (size_t i = 0; i < them->slot_count; i += mt_dispatch_slots(&them->slots[i])) {
+        mt_dispatch_read(&it, &them->slots[i]);
+        it.time_ns = mt_clock_ns(run->clock, them->slots[i].time);
+        run->visitor->dispatch(run->visitor->context, run->model, &it);
+        it.index += them->index_step;
+        it.barrier_before = false;
+    }
+}
+
+static void deliver_dispatches(struct mt_run *run, const struct mt_run_stream *stream,
+                               const struct mt_flight_encoder *encoder, struct mt_dispatches *them)
+{
+    them->common = (struct mt_dispatch){
+        .thread = stream->thread,
+        .encoder = stream->encoder,
+        .command_buffer = encoder ? encoder->row.command_buffer : stream->command_buffer,
+        .group = encoder ? encoder->group : 0,
+        .index = encoder ? encoder->row.dispatches : 0,
+        .barrier_before = encoder && encoder->barrier,
+    };
+    them->index_step = encoder ? 1 : 0;
+    if (run->visitor->dispatches)
+        run->visitor->dispatches(run->visitor->context, run->model, them);
+    else
+        deliver_each(run, them);
 }
 
 // Adds to what is known of the encoder and its command buffer, after some dispatches.
@@ -113,30 +140,29 @@ static inline bool is_dispatch(const struct mt_rec_any *slot)
     return mt_rec_type(slot->word) <= MT_REC_DISPATCH_WIDE; // a type of 0 does not come here
 }
 
+// The dispatches that `slots` begins with. All that most passes need of them is how many there are.
+static struct mt_dispatches find_dispatches(const struct mt_rec_any *slots, size_t count)
+{
+    size_t i = 0, wide = 0;
+    for (; i < count && is_dispatch(&slots[i]); i++) {
+        if (__builtin_expect(mt_rec_type(slots[i].word) == MT_REC_DISPATCH_WIDE, 0)) {
+            i++;
+            wide++;
+        }
+    }
+    return (struct mt_dispatches){.slots = slots, .slot_count = i, .count = (uint32_t)(i - wide)};
+}
+
 // Dispatches that follow each other, of one encoder; how many slots they took.
 static size_t on_dispatches(struct mt_run *run, struct mt_run_stream *stream, const struct mt_rec_any *slots,
                             size_t count)
 {
     struct mt_flight_encoder *encoder = current_encoder(run, stream);
-    struct mt_dispatch *it = &run->dispatch;
-    it->thread = stream->thread;
-    it->encoder = stream->encoder;
-    it->command_buffer = encoder ? encoder->row.command_buffer : stream->command_buffer;
-    it->group = encoder ? encoder->group : 0;
-    it->index = encoder ? encoder->row.dispatches : 0;
-    it->barrier_before = encoder && encoder->barrier;
-    uint32_t dispatches = 0, step = encoder ? 1 : 0;
-    size_t i = 0;
-    do {
-        if (run->visitor->dispatch)
-            deliver_dispatch(run, &slots[i]);
-        it->index += step;
-        it->barrier_before = false;
-        dispatches++;
-        i += mt_rec_type(slots[i].word) == MT_REC_DISPATCH_WIDE ? 2 : 1;
-    } while (i < count && is_dispatch(&slots[i]));
-    count_dispatches(run, encoder, dispatches);
-    return i;
+    struct mt_dispatches them = find_dispatches(slots, count);
+    if (run->visitor->dispatches || run->visitor->dispatch)
+        deliver_dispatches(run, stream, encoder, &them);
+    count_dispatches(run, encoder, them.count);
+    return them.slot_count;
 }
 
 // ---- other events ----

@@ -39,7 +39,6 @@ struct mt_run {
     uint32_t oldest, newest; // committed command buffers that were not handed on yet: index + 1
     uint64_t unknown_context;
     int status; // -ENOMEM
-    struct mt_dispatch dispatch;
 };
 
 // All take times as in records. Lookups that make an entry give NULL when there is no memory.

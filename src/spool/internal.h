@@ -57,7 +57,7 @@ struct mt_spool_source {
     struct mt_rec_any *slots;                // the block; NULL until the first fill
     size_t block_slots;                      // its size
     size_t used, position;                   // whole records, and how many slots of them have been taken
-    uint64_t types; // of the block: bit per type, those that are equal modulo 64 share one
+    uint64_t types; // that the block may hold: bit per type, those that are equal modulo 64 share one
     struct mt_spool_stream from;
 };
 

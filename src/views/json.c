@@ -80,8 +80,15 @@ static int write_report(struct mt_json *json)
     return error ? error : json->out->error;
 }
 
-int mt_json_write(const char *spool_path, struct mt_out *out, enum mt_report_detail detail, char *error,
-                  size_t error_size)
+static bool is_whole(const struct mt_spool *spool)
+{
+    const struct mt_spool_damage *damage = mt_spool_damage(spool);
+    return !damage->bad_segments && !damage->bad_records && !damage->missing_segments && !damage->cut_bytes &&
+           !damage->lost_segments;
+}
+
+int mt_json_write(const char *spool_path, struct mt_out *out, enum mt_report_detail detail, bool *whole,
+                  char *error, size_t error_size)
 {
     struct mt_spool *spool = NULL;
     struct mt_json json = {.out = out, .detail = detail};
@@ -103,6 +110,7 @@ int mt_json_write(const char *spool_path, struct mt_out *out, enum mt_report_det
         else
             mt_file_tell(error, error_size, spool_path, "cannot be read", result);
     }
+    *whole = !result && is_whole(spool);
     mt_analysis_free(json.analysis);
     if (json.model)
         mt_model_close(json.model);
@@ -114,9 +122,10 @@ int mt_json_write(const char *spool_path, struct mt_out *out, enum mt_report_det
 int mt_report_json_fd(const char *spool, int fd, enum mt_report_detail detail, char *error, size_t error_size)
 {
     struct mt_out out;
+    bool whole;
     int result = mt_out_open_fd(&out, fd);
     if (!result)
-        result = mt_json_write(spool, &out, detail, error, error_size);
+        result = mt_json_write(spool, &out, detail, &whole, error, error_size);
     if (out.error)
         mt_file_tell(error, error_size, "output", "could not be written", out.error);
     mt_out_free(&out);
@@ -126,14 +135,22 @@ int mt_report_json_fd(const char *spool, int fd, enum mt_report_detail detail, c
 int mt_report_json(const char *spool, const char *path, enum mt_report_detail detail, char *error,
                    size_t error_size)
 {
+    bool whole;
+    return mt_report_json_whole(spool, path, detail, &whole, error, error_size);
+}
+
+int mt_report_json_whole(const char *spool, const char *path, enum mt_report_detail detail, bool *whole,
+                         char *error, size_t error_size)
+{
     struct mt_file file;
     struct mt_out out;
+    *whole = false;
     int result = mt_file_begin(&file, path, error, error_size);
     if (result)
         return result;
     result = mt_out_open_fd(&out, file.fd);
     if (!result)
-        result = mt_json_write(spool, &out, detail, error, error_size);
+        result = mt_json_write(spool, &out, detail, whole, error, error_size);
     if (out.error)
         mt_file_tell(error, error_size, path, "could not be written", out.error);
     mt_out_free(&out);

@@ -54,9 +54,10 @@ int mt_json_waits(struct mt_json *json);
 int mt_json_memory(struct mt_json *json);
 int mt_json_groups(struct mt_json *json);
 
-// In json.c. The whole report; `error` is filled if reading failed, `out->error` says if writing did.
-int mt_json_write(const char *spool, struct mt_out *out, enum mt_report_detail detail, char *error,
-                  size_t error_size);
+// In json.c. The whole report; `error` is filled if reading failed, `out->error` says if writing did; `whole`
+// says if there was no damage in what was read.
+int mt_json_write(const char *spool, struct mt_out *out, enum mt_report_detail detail, bool *whole,
+                  char *error, size_t error_size);
 // A row of an array: prints and deletes it, with what separates it from the one before.
 void mt_json_row(struct mt_json *json, cJSON *row, bool *first);
 

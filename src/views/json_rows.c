@@ -4,6 +4,9 @@
 // its exit.
 #include "views/json.h"
 
+#include <errno.h>
+#include <stdlib.h>
+
 // Two columns that stay the same from row to row, ready to be copied.
 struct pair {
     uint32_t first, second;
@@ -11,11 +14,25 @@ struct pair {
     uint8_t length;
     char text[32];
 };
+// What a dispatch's record says, as text; zeroed memory is no record's.
+enum { KNOWN_BITS = 9 }; // 512 of them
+struct known_record {
+    struct mt_dispatch_key key;
+    uint32_t length;
+    char text[92]; // 83 at most for a record of one slot
+};
+struct known_time {
+    uint64_t millions; // of nanoseconds; 0: none yet
+    uint32_t length;
+    char text[20];
+};
 struct rows {
     struct mt_json *json;
     struct mt_out *out;
     bool any;
-    struct pair place, tail; // of dispatches
+    struct pair place, tail; // of dispatches, and what follows
+    struct known_time time;
+    struct known_record *records;
 };
 
 static void begin_row(struct rows *rows)
@@ -235,33 +252,74 @@ static char *append_grid(char *to, const struct mt_dispatch *it)
     return to;
 }
 
-static void write_dispatch(void *context, const struct mt_model *model, const struct mt_dispatch *it)
+// What a record says by itself; its index and time stand before, what it has in common with others behind.
+static char *append_record(char *to, const struct mt_rec_any *record)
 {
-    (void)model;
+    struct mt_dispatch it = {0};
+    mt_dispatch_read(&it, record);
+    to = append_id(to, it.pipeline);
+    to = append_grid(to, &it);
+    for (int i = 0; i < 3; i++)
+        to = append_u64(to, it.threadgroup[i]);
+    return append_u64(to, it.threadgroup_memory_bytes);
+}
+
+// Programs repeat themselves, and a copy is quicker than nine numbers.
+static char *append_known_record(char *to, struct known_record *records, const struct mt_rec_any *record)
+{
+    if (mt_rec_type(record->word) == MT_REC_DISPATCH_WIDE)
+        return append_record(to, record);
+    struct mt_dispatch_key key = mt_dispatch_key_of(record);
+    struct known_record *known = &records[mt_dispatch_key_place(&key, KNOWN_BITS)];
+    if (!mt_dispatch_key_is(&known->key, &key)) {
+        known->key = key;
+        known->length = (uint32_t)(append_record(known->text, record) - known->text);
+    }
+    memcpy(to, known->text, sizeof(known->text));
+    return to + known->length;
+}
+
+// Of a time only the last six digits change from row to row.
+static char *append_time(char *to, struct known_time *known, int64_t time_ns)
+{
+    uint64_t whole = time_ns < 0 ? 0 - (uint64_t)time_ns : (uint64_t)time_ns, millions = whole / 1000000;
+    if (time_ns < 0 || !millions) {
+        to = time_ns < 0 ? append_text(to, "-", 1) : to;
+        return mt_format_u64(to, whole);
+    }
+    if (known->millions != millions) {
+        known->millions = millions;
+        known->length = (uint32_t)(mt_format_u64(known->text, millions) - known->text);
+    }
+    memcpy(to, known->text, sizeof(known->text));
+    return mt_format_six(to + known->length, (uint32_t)(whole % 1000000));
+}
+
+static void write_dispatches(void *context, struct mt_model *model, const struct mt_dispatches *them)
+{
     struct rows *rows = context;
     struct mt_out *out = rows->out;
-    char *begin = mt_out_reserve(out, 512); // 16 numbers of up to 20 digits
-    if (!begin)
-        return;
-    char *to = begin;
-    if (rows->any)
-        *to++ = ',';
-    rows->any = true;
-    to = append_text(to, "\n[", 2);
-    to = it->time_ns < 0 ? append_text(to, "-", 1) : to;
-    to = mt_format_u64(to, it->time_ns < 0 ? 0 - (uint64_t)it->time_ns : (uint64_t)it->time_ns);
-    to = append_pair(to, &rows->place, it->command_buffer, it->encoder);
-    to = append_u64(to, it->index);
-    to = append_id(to, it->pipeline);
-    to = append_grid(to, it);
-    for (int i = 0; i < 3; i++)
-        to = append_u64(to, it->threadgroup[i]);
-    to = append_u64(to, it->threadgroup_memory_bytes);
-    to = append_text(to, it->barrier_before ? ",1" : ",0", 2);
-    to = append_pair(to, &rows->tail, it->group, it->thread);
-    *to++ = ']';
-    out->used += (size_t)(to - begin);
-    note_group(rows, it->group);
+    struct mt_dispatch it = them->common;
+    note_group(rows, it.group);
+    for (size_t i = 0; i < them->slot_count; i += mt_dispatch_slots(&them->slots[i])) {
+        char *begin = mt_out_reserve(out, 512); // 16 numbers of up to 20 digits
+        if (!begin)
+            return;
+        char *to = append_text(begin, ",\n[", 3);
+        if (!rows->any)
+            to = append_text(begin, "\n[", 2);
+        rows->any = true;
+        to = append_time(to, &rows->time, mt_model_time_ns(model, them->slots[i].time));
+        to = append_pair(to, &rows->place, it.command_buffer, it.encoder);
+        to = append_u64(to, it.index);
+        to = append_known_record(to, rows->records, &them->slots[i]);
+        to = append_text(to, it.barrier_before ? ",1" : ",0", 2);
+        to = append_pair(to, &rows->tail, it.group, it.thread);
+        *to++ = ']';
+        out->used += (size_t)(to - begin);
+        it.index += them->index_step;
+        it.barrier_before = false;
+    }
 }
 
 int mt_json_dispatches(struct mt_json *json)
@@ -271,8 +329,13 @@ int mt_json_dispatches(struct mt_json *json)
         "\"grid_y\",\"grid_z\",\"threadgroup_x\",\"threadgroup_y\",\"threadgroup_z\","
         "\"threadgroup_memory_bytes\",\"barrier_before\",\"group\",\"thread\"],\"rows\":[";
     struct rows rows = {.json = json, .out = json->out};
-    struct mt_model_visitor visitor = {.dispatch = write_dispatch};
-    return run_pass(&rows, &visitor, json->analysis->counts.dispatches, begin, "]}");
+    rows.records = calloc((size_t)1 << KNOWN_BITS, sizeof(*rows.records));
+    if (!rows.records)
+        return -ENOMEM;
+    struct mt_model_visitor visitor = {.dispatches = write_dispatches};
+    int error = run_pass(&rows, &visitor, json->analysis->counts.dispatches, begin, "]}");
+    free(rows.records);
+    return error;
 }
 
 // ---- waits ----

@@ -197,9 +197,10 @@ out:
 static int load_spool(const char *path, struct mt_loaded *loaded, char *error, size_t error_size)
 {
     struct mt_out out;
+    bool whole;
     int result = mt_out_open_memory(&out);
     if (!result)
-        result = mt_json_write(path, &out, MT_DETAIL_SUMMARY, error, error_size);
+        result = mt_json_write(path, &out, MT_DETAIL_SUMMARY, &whole, error, error_size);
     const char *text = result ? NULL : mt_out_text(&out);
     loaded->from_spool = true;
     loaded->report = text ? cJSON_Parse(text) : NULL;

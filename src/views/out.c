@@ -82,19 +82,15 @@ static void grow(struct mt_out *out, size_t size)
     out->room = room;
 }
 
-char *mt_out_reserve(struct mt_out *out, size_t size)
+char *mt_out_make_room(struct mt_out *out, size_t size)
 {
     if (out->error)
         return NULL;
-    if (out->room - out->used < size) {
-        if (out->fd >= 0)
-            (void)mt_out_flush(out);
-        else
-            grow(out, size);
-        if (out->error)
-            return NULL;
-    }
-    return out->buffer + out->used;
+    if (out->fd >= 0)
+        (void)mt_out_flush(out);
+    else
+        grow(out, size);
+    return out->error ? NULL : out->buffer + out->used;
 }
 
 void mt_out_bytes(struct mt_out *out, const void *bytes, size_t count)
@@ -165,6 +161,14 @@ char *mt_format_u64(char *to, uint64_t value)
     else
         *to = (char)('0' + value);
     return end;
+}
+
+char *mt_format_six(char *to, uint32_t value)
+{
+    memcpy(to, digit_pairs + (size_t)(value / 10000 * 2), 2);
+    memcpy(to + 2, digit_pairs + (size_t)(value / 100 % 100 * 2), 2);
+    memcpy(to + 4, digit_pairs + (size_t)(value % 100 * 2), 2);
+    return to + 6;
 }
 
 void mt_out_u64(struct mt_out *out, uint64_t value)

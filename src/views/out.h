@@ -31,9 +31,16 @@ void mt_out_free(struct mt_out *out);
 // Memory only: the text with a terminator, owned by `out`; NULL after an error.
 const char *mt_out_text(struct mt_out *out);
 
+// The longer way of mt_out_reserve.
+char *mt_out_make_room(struct mt_out *out, size_t size);
 // At least `size` bytes (at most the buffer's) to be filled; then `used` is to be moved on. NULL after an
 // error.
-char *mt_out_reserve(struct mt_out *out, size_t size);
+static inline char *mt_out_reserve(struct mt_out *out, size_t size)
+{
+    if (__builtin_expect(out->error || out->room - out->used < size, 0))
+        return mt_out_make_room(out, size);
+    return out->buffer + out->used;
+}
 void mt_out_bytes(struct mt_out *out, const void *bytes, size_t count);
 static inline void mt_out_string(struct mt_out *out, const char *text)
 {
@@ -48,6 +55,8 @@ void mt_out_json_text(struct mt_out *out, struct mt_text text);
 
 // Writes digits at `to` and gives their end. Room for 20 is needed.
 char *mt_format_u64(char *to, uint64_t value);
+// The same for six digits of a number below a million, with zeros in front.
+char *mt_format_six(char *to, uint32_t value);
 // A number with up to nine decimals: value / 10^decimals. Room for 32 is needed; terminated.
 void mt_format_decimal(char *to, uint64_t value, unsigned decimals);
 // "2026-01-31T23:59:59.000000001Z": 31 bytes with the terminator.

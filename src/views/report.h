@@ -4,6 +4,7 @@
 #ifndef MT_VIEWS_REPORT_H
 #define MT_VIEWS_REPORT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 // How every report begins: what is told apart from files that are not ours by it.
@@ -16,6 +17,9 @@ enum mt_report_detail { MT_DETAIL_SUMMARY, MT_DETAIL_CB, MT_DETAIL_FULL };
 // line what was wrong.
 int mt_report_json(const char *spool, const char *out, enum mt_report_detail detail, char *error,
                    size_t error_size);
+// The same, and says whether all of the spool could be read: then nobody needs to look for damage in it.
+int mt_report_json_whole(const char *spool, const char *out, enum mt_report_detail detail, bool *whole,
+                         char *error, size_t error_size);
 // The same to an open descriptor, for pipes.
 int mt_report_json_fd(const char *spool, int fd, enum mt_report_detail detail, char *error,
                       size_t error_size);

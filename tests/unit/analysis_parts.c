@@ -187,7 +187,7 @@ static void test_contents(void)
     for (int i = 0; i < 60000; i++) {
         uint32_t id = 1 + (uint32_t)(random_number() % IDS), kernel = (uint32_t)(random_number() % 3);
         if (random_number() % 3) {
-            CHECK_EQ(mt_contents_dispatch(&contents, id, kernel), 0);
+            CHECK_EQ(mt_contents_dispatches(&contents, id, kernel, 1), 0);
             known[id].kernel =
                 known[id].dispatches++ && known[id].kernel != kernel ? MT_KERNEL_MIXED : kernel;
         } else {
@@ -202,7 +202,7 @@ static void test_contents(void)
     // Past the limit the rest is unknown, and nothing is wrong.
     struct mt_content content;
     for (uint32_t id = 1; id <= MT_CONTENTS_MAX + 100; id++)
-        CHECK_EQ(mt_contents_dispatch(&contents, id, 1), 0);
+        CHECK_EQ(mt_contents_dispatches(&contents, id, 1, 1), 0);
     CHECK_EQ(contents.count, MT_CONTENTS_MAX);
     CHECK(mt_contents_take(&contents, 1, &content));
     CHECK(!mt_contents_take(&contents, MT_CONTENTS_MAX + 1, &content));

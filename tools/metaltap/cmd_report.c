@@ -68,16 +68,6 @@ static int read_arguments(struct report *report, int count, char **arguments)
     return MT_EXIT_OK;
 }
 
-static int pass_over(void *context, const struct mt_spool_stream *from, const struct mt_rec_any *slots,
-                     size_t count)
-{
-    uint64_t *records = context;
-    (void)from;
-    for (size_t i = 0; i < count; i += mt_rec_slots(mt_rec_type(slots[i].word), 0))
-        ++*records;
-    return 0;
-}
-
 static int tell_damage(const struct report *report, const struct mt_spool_header *header,
                        const struct mt_spool_damage *damage, uint64_t records)
 {
@@ -98,7 +88,7 @@ static int check_damage(const struct report *report)
     struct mt_spool *spool;
     struct mt_spool_error error;
     struct mt_spool_header header;
-    uint64_t bytes, records = 0;
+    uint64_t bytes;
     if (!mt_recording_header(report->file, &header, &bytes))
         return MT_EXIT_OK; // a report in JSON: damage is an error there
     if (mt_spool_open(report->file, &spool, &error) != 0) {
@@ -106,9 +96,9 @@ static int check_damage(const struct report *report)
         return MT_EXIT_FAILED;
     }
     int code = MT_EXIT_FAILED;
-    int result = mt_spool_events(spool, pass_over, &records);
+    int result = mt_spool_events_of(spool, 0, NULL, NULL); // reads all, and shows none
     if (result == 0)
-        code = tell_damage(report, mt_spool_header(spool), mt_spool_damage(spool), records);
+        code = tell_damage(report, mt_spool_header(spool), mt_spool_damage(spool), mt_spool_records(spool));
     else
         mt_cli_say("%s: %s", report->file, strerror(-result));
     mt_spool_close(spool);
@@ -120,6 +110,7 @@ static int write_report(const struct report *report)
     char error[MT_OPTION_ERROR_MAX];
     struct mt_spool_header header;
     uint64_t bytes;
+    bool whole = false;
     int result;
     if (report->json && mt_recording_is_report(report->file)) {
         mt_cli_say("%s: is a report in JSON already", report->file);
@@ -131,8 +122,11 @@ static int write_report(const struct report *report)
     else if (strcmp(report->json, "-") == 0)
         result = mt_report_json_fd(report->file, STDOUT_FILENO, report->detail, error, sizeof error);
     else
-        result = mt_report_json(report->file, report->json, report->detail, error, sizeof error);
+        result =
+            mt_report_json_whole(report->file, report->json, report->detail, &whole, error, sizeof error);
     bool damaged = result == -EBADMSG && mt_recording_header(report->file, &header, &bytes);
+    if (result == 0 && whole)
+        return MT_EXIT_OK;
     if (result == 0 || damaged)
         return check_damage(report);
     mt_cli_say("%s", error);
