@@ -25,11 +25,15 @@ struct runtime {
     mt_objc_imp (*set_implementation)(struct objc_method *, mt_objc_imp);
     const char *(*type_encoding)(struct objc_method *);
     unsigned char (*add_method)(Class, SEL, mt_objc_imp, const char *);
+    void *(*copy_table)(void *);
+    int (*lock)(void *);
+    int (*unlock)(void *);
+    void **mutex, **no_table; // variables of libobjc
 };
 static struct runtime runtime;
 static struct mt_objc_block_runtime blocks;
 static atomic_bool runtime_found, blocks_found;
-static pthread_mutex_t finding = PTHREAD_MUTEX_INITIALIZER; // held by who fills the two
+static pthread_mutex_t finding = PTHREAD_MUTEX_INITIALIZER; // held by who fills the two, for the copy only
 
 // libobjc keeps the class as the first word of an object. object_getClass is an inline function of its
 // header.
@@ -51,7 +55,7 @@ static void *find(const char *library, const char *name)
     return address;
 }
 
-static bool find_runtime(void)
+static bool find_runtime(struct runtime *found)
 {
     static const struct {
         const char *name;
@@ -67,12 +71,17 @@ static bool find_runtime(void)
         {"method_setImplementation", offsetof(struct runtime, set_implementation)},
         {"method_getTypeEncoding", offsetof(struct runtime, type_encoding)},
         {"class_addMethod", offsetof(struct runtime, add_method)},
+        {"sarray_lazy_copy", offsetof(struct runtime, copy_table)},
+        {"objc_mutex_lock", offsetof(struct runtime, lock)},
+        {"objc_mutex_unlock", offsetof(struct runtime, unlock)},
+        {"__objc_runtime_mutex", offsetof(struct runtime, mutex)},
+        {"__objc_uninstalled_dtable", offsetof(struct runtime, no_table)},
     };
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
         void *address = find("libobjc.so.4", wanted[i].name);
         if (!address)
             return false;
-        memcpy((char *)&runtime + wanted[i].offset, &address, sizeof address);
+        memcpy((char *)found + wanted[i].offset, &address, sizeof address);
     }
     return true;
 }
@@ -81,11 +90,15 @@ bool mt_objc_available(void)
 {
     if (atomic_load_explicit(&runtime_found, memory_order_acquire))
         return true;
+    struct runtime found;
+    if (!find_runtime(&found)) // without the lock: the loader has one of its own, which may be taken first
+        return false;
     pthread_mutex_lock(&finding);
-    bool found = atomic_load_explicit(&runtime_found, memory_order_relaxed) || find_runtime();
-    atomic_store_explicit(&runtime_found, found, memory_order_release);
+    if (!atomic_load_explicit(&runtime_found, memory_order_relaxed))
+        runtime = found;
+    atomic_store_explicit(&runtime_found, true, memory_order_release);
     pthread_mutex_unlock(&finding);
-    return found;
+    return true;
 }
 
 static const struct runtime *rt(void)
@@ -117,11 +130,13 @@ const char *mt_objc_class_name(id object)
 
 mt_objc_imp mt_objc_lookup(id receiver, SEL selector)
 {
+    // cppcheck-suppress CastIntegerToAddressAtReturn ; it is a function's address
     return rt()->msg_lookup(receiver, selector);
 }
 
 mt_objc_imp mt_objc_lookup_struct(id receiver, SEL selector)
 {
+    // cppcheck-suppress CastIntegerToAddressAtReturn ; it is a function's address
     return rt()->msg_lookup(receiver, selector);
 }
 
@@ -177,13 +192,40 @@ bool mt_objc_method(Class cls, SEL selector, struct mt_objc_method *method)
     return true;
 }
 
-// class_replaceMethod of libobjc would change an inherited method in the ancestor.
+// The beginning of a class as compilers lay it out for libobjc.
+struct objc_class {
+    Class class_pointer, super_class;
+    const char *name;
+    long version;
+    unsigned long info;
+    long instance_size;
+    void *ivars, *methods, *table;
+    Class subclass_list, sibling_class;
+};
+
+// Seen with libobjc 4 of GCC 12: when a method is added, the tables of the class and its subclasses are made
+// anew and the old ones freed, at once or nearly so, while another thread that is sending to such a class may
+// be reading them. A table that was copied from is kept.
+static void keep_tables(Class cls)
+{
+    if (cls->table != *rt()->no_table)
+        rt()->copy_table(cls->table);
+    for (Class sub = cls->subclass_list; sub; sub = sub->sibling_class)
+        keep_tables(sub);
+}
+
+// class_replaceMethod of libobjc would change an inherited method in the ancestor. A method that the class
+// has itself is changed in place.
 bool mt_objc_override(Class cls, SEL selector, mt_objc_imp imp, const char *types)
 {
-    if (rt()->add_method(cls, selector, imp, types))
-        return true;
-    struct objc_method *own = rt()->instance_method(cls, selector);
-    return own && rt()->set_implementation(own, imp);
+    struct mt_objc_method method;
+    if (mt_objc_method(cls, selector, &method) && !method.inherited)
+        return rt()->set_implementation(rt()->instance_method(cls, selector), imp) != NULL;
+    rt()->lock(*rt()->mutex);
+    keep_tables(cls);
+    bool added = rt()->add_method(cls, selector, imp, types);
+    rt()->unlock(*rt()->mutex);
+    return added;
 }
 
 // ---- blocks ----
