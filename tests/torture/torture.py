@@ -201,10 +201,16 @@ class Torture:
             yield Fault(call, {**variables, "TORTURE_STAY": "1"}, f"all from call {call.number} on")
 
     def try_fault(self, numbered):
-        number, fault = numbered
+        """Which call has which number, and which of several threads comes first, changes from run to run."""
+        for _ in range(3):
+            verdict = self.try_once(*numbered)
+            if verdict[0] != "missed":
+                break
+        return verdict
+
+    def try_once(self, number, fault):
         result = self.run(f"fault{number}", {**fault.variables, "TORTURE_LOG": "calls"})
         problems = self.judge(result, fault)
-        # Which call has which number, and which of several threads comes first, changes from run to run.
         if problems == ["the call did not come"]:
             shutil.rmtree(result.folder)
             return "missed", number, fault, problems
@@ -224,7 +230,7 @@ class Torture:
         print(f"{self.program.name}, {self.mode}: {len(self.calls)} calls from {len(self.sites(4))} places; "
               f"{len(faults)} runs, {verdicts['failed']} wrong, {verdicts['missed']} where the call did not come, "
               f"{time.monotonic() - started:.0f} s", flush=True)
-        return verdicts["failed"] == 0 and verdicts["missed"] <= len(faults) / 10
+        return verdicts["failed"] == 0 and verdicts["missed"] <= max(2, len(faults) / 10)
 
     def tell(self, number, fault, problems):
         settings = " ".join(f"{key}={value}" for key, value in fault.variables.items())
