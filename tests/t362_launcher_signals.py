@@ -235,6 +235,7 @@ def check_terminal():
         expect("state of metaltap", "T", state(terminal.job))
         terminal.foreground()
         until("SIGCONT to arrive", lambda: len(log_lines()) > before)
+        until("both to go on", lambda: state(pid) == "S" and state(terminal.job) == "S")
     # A stop that a process asks for goes the same way.
     os.kill(terminal.job, signal.SIGTSTP)
     expect("what the shell sees after SIGTSTP", "stopped", terminal.next_status())

@@ -172,10 +172,13 @@ static void stop_with_child(pid_t child)
     raise(SIGSTOP);
     sigprocmask(SIG_UNBLOCK, &resume, &before);
     sigprocmask(SIG_SETMASK, &before, NULL);
-    // Whoever continued us has continued the whole group, or us alone. Its end is not asked for here.
-    waitid(P_PID, (id_t)child, &info, WNOHANG | WCONTINUED);
-    if (info.si_pid != child)
+    // Whoever continued us has continued the whole group, or us alone. The child may even have been stopped
+    // again by now, which is looked at later, as its end is.
+    waitid(P_PID, (id_t)child, &info, WNOHANG | WCONTINUED | WSTOPPED | WNOWAIT);
+    if (info.si_pid == 0)
         kill(child, SIGCONT);
+    else if (info.si_code == CLD_CONTINUED)
+        waitid(P_PID, (id_t)child, &info, WNOHANG | WCONTINUED);
     state.stopping = 0;
 }
 
